@@ -1,0 +1,205 @@
+package work
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Version is the newest record version that this program writes and reads. A
+// record without a version is of version 1.
+const Version = 1
+
+// Record is one work item: its own session, and an entry for each pull request
+// that delivers it. Entries are sessions that have no entries of their own.
+type Record struct {
+	Session
+	SessionPerPr Mode // the item's own mode; "" follows the configuration
+	Entries      []Entry
+
+	source []byte // the file's bytes
+	listed []byte // pullRequests as read, when it is no list
+}
+
+// Entry is one element of pullRequests: a session, or the bytes of one that
+// cannot be read and why.
+type Entry struct {
+	*Session
+	Raw json.RawMessage
+	Err error
+}
+
+// ParseRecord reads a record's file. An entry that cannot be read stays in
+// Entries with its bytes; anything else that is wrong is an error.
+func ParseRecord(b []byte) (*Record, error) {
+	r := &Record{source: bytes.Clone(b)}
+	if err := json.Unmarshal(b, &r.Session); err != nil {
+		return nil, plainJSON(err)
+	}
+	var version int64 = 1
+	if err := r.raw.readInto([]field{{"version", &version}, {"sessionPerPr", &r.SessionPerPr}}); err != nil {
+		return nil, err
+	}
+	if version > Version {
+		return nil, fmt.Errorf("it is of version %d, and this gh-loop knows %d: install a newer gh-loop", version, Version)
+	}
+	if r.Harness == "" {
+		return nil, fmt.Errorf("harness is missing")
+	}
+	if r.Cwd == "" {
+		return nil, fmt.Errorf("cwd is missing")
+	}
+	r.readEntries()
+	return r, nil
+}
+
+func (r *Record) readEntries() {
+	raw, ok := r.raw.get("pullRequests")
+	if !ok || string(raw) == "null" {
+		return
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		r.listed = raw
+		return
+	}
+	for _, b := range list {
+		s := &Session{}
+		if err := s.UnmarshalJSON(b); err != nil {
+			r.Entries = append(r.Entries, Entry{Raw: b, Err: plainJSON(err)})
+			continue
+		}
+		r.Entries = append(r.Entries, Entry{Session: s, Raw: b})
+	}
+}
+
+// Encode gives the record's file: two-space JSON with a final newline. What
+// nobody changed keeps its bytes, be it the whole file.
+func (r *Record) Encode() []byte {
+	o := r.written("", true)
+	o.writeFrom([]field{{"sessionPerPr", &r.SessionPerPr}}, "  ")
+	if r.listed == nil {
+		r.writeEntries(&o)
+	}
+	if r.source != nil && o.equal(r.raw) {
+		return r.source
+	}
+	return append(o.encode(""), '\n')
+}
+
+func (r *Record) writeEntries(o *object) {
+	raw, _ := o.get("pullRequests")
+	if same := slices.EqualFunc(r.Entries, elements(raw), func(e Entry, b json.RawMessage) bool {
+		return bytes.Equal(e.encode(), b)
+	}); same {
+		return
+	}
+	if len(r.Entries) == 0 {
+		o.drop("pullRequests")
+		return
+	}
+	var b bytes.Buffer
+	for i, e := range r.Entries {
+		b.WriteString([]string{"[\n    ", ",\n    "}[min(i, 1)])
+		b.Write(e.encode())
+	}
+	b.WriteString("\n  ]")
+	o.set("pullRequests", b.Bytes())
+}
+
+func elements(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	_ = json.Unmarshal(raw, &list)
+	return list
+}
+
+// encode keeps an entry's own bytes where nothing in it changed.
+func (e Entry) encode() []byte {
+	if e.Session == nil {
+		return e.Raw
+	}
+	o := e.written("    ", false)
+	if e.Raw != nil && o.equal(e.raw) {
+		return e.Raw
+	}
+	return o.encode("    ")
+}
+
+// PullRequest finds the pull request's entry: the live one if several name it,
+// else the first, else nil. The record's own ref is never its pull request.
+func (r *Record) PullRequest(ref Ref) *Session {
+	var found *Session
+	for _, e := range r.Entries {
+		if e.Session == nil || !e.Ref.Same(ref) || e.Ref.Same(r.Ref) {
+			continue
+		}
+		if e.Live() {
+			return e.Session
+		}
+		if found == nil {
+			found = e.Session
+		}
+	}
+	return found
+}
+
+// PullRequests gives the readable entries, each ref once, in their order.
+func (r *Record) PullRequests() []*Session {
+	var out []*Session
+	for _, e := range r.Entries {
+		if e.Session != nil && r.PullRequest(e.Ref) == e.Session {
+			out = append(out, e.Session)
+		}
+	}
+	return out
+}
+
+// Damaged gives the entries that cannot be read.
+func (r *Record) Damaged() []Entry {
+	var out []Entry
+	if r.listed != nil {
+		out = append(out, Entry{Raw: r.listed, Err: fmt.Errorf("pullRequests is not a list")})
+	}
+	for _, e := range r.Entries {
+		if e.Session == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Link records a pull request. It reports whether the record changed, and
+// refuses where the place for entries holds something else.
+func (r *Record) Link(s *Session) (bool, error) {
+	if s.Ref.Same(r.Ref) || r.PullRequest(s.Ref) != nil {
+		return false, nil
+	}
+	if r.listed != nil {
+		return false, fmt.Errorf("pullRequests of %s is not a list: mend the file by hand", r.Ref)
+	}
+	r.Entries = append(r.Entries, Entry{Session: s})
+	return true, nil
+}
+
+// Unlink takes a pull request's entry out and reports whether there was one.
+func (r *Record) Unlink(ref Ref) bool {
+	kept := r.Entries[:0:0]
+	for _, e := range r.Entries {
+		if e.Session == nil || !e.Ref.Same(ref) {
+			kept = append(kept, e)
+		}
+	}
+	had := len(kept) != len(r.Entries)
+	r.Entries = kept
+	return had
+}
+
+// At finds the endpoint of that ref: the item's own session or an entry; nil
+// if the record has none.
+func (r *Record) At(ref Ref) *Session {
+	if r.Ref.Same(ref) {
+		return &r.Session
+	}
+	return r.PullRequest(ref)
+}

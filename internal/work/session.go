@@ -1,0 +1,231 @@
+package work
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Status says what a session's owner wants of it. A word that we do not know
+// is kept and counts as active, as the-loop writes others.
+type Status string
+
+// The statuses that gh-loop writes.
+const (
+	Active Status = "active"
+	Paused Status = "paused"
+	Closed Status = "closed"
+)
+
+// Window is how many delivery ids, and how many keys, an endpoint remembers.
+const Window = 256
+
+// Session is one addressable conversation: an item's own, or a pull request's
+// entry on the item's record. Both are one type so that delivering, bringing
+// back and closing need not know which they have.
+type Session struct {
+	Ref              Ref
+	Harness          string
+	HarnessSessionID string // the conversation's id; "" when none is usable
+	Cwd              string
+	Status           Status
+	CreatedAt        string // RFC 3339
+	LastEventAt      string // RFC 3339
+	TmuxTarget       string // session name as tmux reported it; for people
+	RecentDeliveries []string
+	RecentKeys       []string
+	FormerSessionIDs []string
+	Tmux             *Handle
+	Linkage          *Linkage // entries only
+	Head             *Head    // entries, and items that are pull requests
+	Declined         *Declined
+	Tree             string // working tree that gh-loop made for this session, "" if none
+	EndedBy          string // "close", "stop" or "event" once closed
+	NodeID           string // GitHub's own id, which outlives renames
+	Title            string
+
+	raw object
+}
+
+// Handle is what identifies a session in tmux, and holds only together with
+// the server that it came from.
+type Handle struct {
+	Socket      string `json:"socket"`
+	ServerPID   int    `json:"serverPid"`
+	ServerStart int64  `json:"serverStart"` // seconds since 1970, as #{start_time}
+	Session     string `json:"session"`     // $N
+	Pane        string `json:"pane"`        // %N
+	Token       string `json:"token"`       // @loop_token of the pane
+	Ready       bool   `json:"ready,omitempty"`
+	Program     string `json:"program,omitempty"` // registered panes: what was seen in front
+}
+
+// Linkage says what told us that a pull request delivers an item.
+type Linkage struct {
+	Source Source `json:"source"`
+	At     string `json:"at,omitempty"` // RFC 3339
+}
+
+// Source is one thing that names a ref for an event.
+type Source string
+
+// Where a ref of an event can come from. Entity is the event's own subject.
+const (
+	FromRecord    Source = "recorded"
+	FromReference Source = "reference"
+	FromKeyword   Source = "keyword"
+	FromBranch    Source = "branch"
+	FromPerson    Source = "manual"
+	FromEntity    Source = "entity"
+)
+
+// Head is the last known head of a pull request.
+type Head struct {
+	Branch string `json:"branch,omitempty"`
+	SHA    string `json:"sha,omitempty"`
+	Repo   string `json:"repo,omitempty"` // [host/]owner/repo when it is a fork's
+}
+
+// Declined notes why a pull request got no session of its own, and what the
+// decision rested on: it is not tried again while Basis stays the same.
+type Declined struct {
+	Reason string `json:"reason"`
+	Basis  string `json:"basis"`
+	At     string `json:"at,omitempty"`
+}
+
+var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+// UsableID says whether an id read back may enter an argument list (rule 14).
+func UsableID(id string) bool { return conversationID.MatchString(id) }
+
+// Live says whether events may reach the session.
+func (s *Session) Live() bool { return s.Status != Closed }
+
+// Seen says whether a delivery id or a key was dealt with here already.
+// Empty ones are never seen.
+func (s *Session) Seen(id, key string) bool {
+	return contains(s.RecentDeliveries, id) || contains(s.RecentKeys, key)
+}
+
+// Note remembers a delivery's id and key within the window.
+func (s *Session) Note(id, key string, at time.Time) {
+	s.RecentDeliveries = remember(s.RecentDeliveries, id)
+	s.RecentKeys = remember(s.RecentKeys, key)
+	s.LastEventAt = Stamp(at)
+}
+
+// SetConversation changes the conversation's id and keeps the former one.
+func (s *Session) SetConversation(id string) {
+	if s.HarnessSessionID == id {
+		return
+	}
+	if s.HarnessSessionID != "" {
+		s.FormerSessionIDs = remember(s.FormerSessionIDs, s.HarnessSessionID)
+	}
+	s.HarnessSessionID = id
+}
+
+// Stamp is how gh-loop writes a time: RFC 3339, UTC, whole seconds.
+func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func contains(list []string, s string) bool {
+	return s != "" && slices.Contains(list, s)
+}
+
+func remember(list []string, s string) []string {
+	if s == "" || contains(list, s) {
+		return list
+	}
+	list = append(list[:len(list):len(list)], s)
+	if len(list) > Window {
+		list = list[len(list)-Window:]
+	}
+	return list
+}
+
+func (s *Session) fields() []field {
+	return []field{
+		{"harness", &s.Harness},
+		{"harnessSessionId", &s.HarnessSessionID},
+		{"cwd", &s.Cwd},
+		{"status", &s.Status},
+		{"createdAt", &s.CreatedAt},
+		{"lastEventAt", &s.LastEventAt},
+		{"tmuxTarget", &s.TmuxTarget},
+		{"recentDeliveries", &s.RecentDeliveries},
+		{"recentKeys", &s.RecentKeys},
+		{"formerSessionIds", &s.FormerSessionIDs},
+		{"tmux", &s.Tmux},
+		{"linkage", &s.Linkage},
+		{"head", &s.Head},
+		{"declined", &s.Declined},
+		{"tree", &s.Tree},
+		{"endedBy", &s.EndedBy},
+		{"nodeId", &s.NodeID},
+		{"title", &s.Title},
+	}
+}
+
+// UnmarshalJSON reads a session and keeps every byte that it does not understand.
+func (s *Session) UnmarshalJSON(b []byte) error {
+	o, err := parseObject(b)
+	if err != nil {
+		return err
+	}
+	read := Session{raw: o}
+	raw, ok := o.get("workItem")
+	if !ok {
+		return fmt.Errorf("workItem is missing")
+	}
+	item, err := parseObject(raw)
+	if err != nil {
+		return fmt.Errorf("workItem: %w", err)
+	}
+	var text string
+	if err := item.readInto([]field{{"ref", &text}}); err != nil {
+		return fmt.Errorf("workItem.%w", err)
+	}
+	if read.Ref, err = ParseRef(text); err != nil {
+		return fmt.Errorf("workItem.ref: %w", err)
+	}
+	if err := o.readInto(read.fields()); err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}
+
+// MarshalJSON writes the session back over what it was read from.
+func (s *Session) MarshalJSON() ([]byte, error) { return s.written("", false).encode(""), nil }
+
+// written lays the session's fields over what it was read from. A record's
+// workItem spells the ref's parts out, as an entry's need not. prefix is the
+// indentation of the line that the session starts on.
+func (s *Session) written(prefix string, spellOut bool) object {
+	o := object{members: slices.Clone(s.raw.members)}
+	item := object{}
+	if raw, ok := o.get("workItem"); ok {
+		item, _ = parseObject(raw)
+	}
+	before := object{members: slices.Clone(item.members)}
+	ref := s.Ref
+	fields := []field{{"ref", &ref}}
+	if len(before.members) == 0 && spellOut {
+		provider := "github"
+		fields = append(fields, field{"provider", &provider}, field{"host", &ref.Host}, field{"owner", &ref.Owner}, field{"repo", &ref.Repo}, field{"number", &ref.Number})
+	}
+	item.writeFrom(fields, prefix+"    ")
+	if !item.equal(before) {
+		o.set("workItem", item.encode(prefix+"  "))
+	}
+	o.writeFrom(s.fields(), prefix+"  ")
+	return o
+}
+
+var (
+	_ json.Marshaler   = (*Session)(nil)
+	_ json.Unmarshaler = (*Session)(nil)
+)
