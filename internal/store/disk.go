@@ -1,0 +1,144 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// maxFile bounds what is read into memory; a record of a thousand pull
+// requests has a megabyte.
+const maxFile = 64 << 20
+
+// readFile reads a regular file, through a symbolic link if it is one. Its
+// error is fs.ErrNotExist only when nothing stands under that name: a dangling
+// link is something. It never waits, as opening a fifo would.
+func readFile(path string) ([]byte, error) {
+	return readInto(nil, path)
+}
+
+// readInto is readFile into a buffer that is grown when it is too small.
+func readInto(buf []byte, path string) ([]byte, error) {
+	fd, err := retry(func() (int, error) {
+		return syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	defer syscall.Close(fd)
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return nil, fmt.Errorf("it is no regular file")
+	}
+	if st.Size > maxFile {
+		return nil, fmt.Errorf("it has %d bytes, and the limit is %d", st.Size, maxFile)
+	}
+	if int64(cap(buf)) <= st.Size {
+		buf = make([]byte, st.Size+st.Size/4+512)
+	}
+	buf = buf[:cap(buf)]
+	for n := 0; n < len(buf); {
+		m, err := retry(func() (int, error) { return syscall.Read(fd, buf[n:]) })
+		if err != nil {
+			return nil, err
+		}
+		n += m
+		if m == 0 || int64(n) == st.Size {
+			return buf[:n], nil // files are replaced, never written to: what fstat said holds
+		}
+	}
+	return nil, io.ErrShortBuffer
+}
+
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return fs.ErrNotExist // no file can have that name
+	case errors.Is(err, syscall.ENOENT):
+		if _, lerr := os.Lstat(path); lerr == nil {
+			return fmt.Errorf("it is a symbolic link to nothing")
+		}
+		return fs.ErrNotExist
+	}
+	return err
+}
+
+func retry(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != syscall.EINTR {
+			return n, err
+		}
+	}
+}
+
+// replace puts data in the place of path, whole or not at all, by way of tmp
+// on the same file system. A symbolic link is refused: it would become a copy.
+func replace(path, tmp string, data []byte) error {
+	if err := refuseLink(path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		return errors.Join(err, ignoreAbsent(os.Remove(tmp)))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// move renames a file into another directory, so that a power cut leaves it in
+// one of the two.
+func move(from, to string) error {
+	if err := refuseLink(from); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(to)); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(from))
+}
+
+func refuseLink(path string) error {
+	if fi, err := os.Lstat(path); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%q is a symbolic link, and writing would turn it into a copy: put the file itself there", path)
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// ErrLocked says that a lock was not had within its deadline.
+var ErrLocked = errors.New("locked by another process")
+
+// pollEvery is how often a held lock is tried again: the kernel's own waiting
+// knows no deadline.
+const pollEvery = time.Millisecond
+
+// lock takes a lock file, waiting no longer than timeout and ctx allow. Lock
+// files are never deleted. Each holder has its own open file, so that this
+// excludes goroutines as well as processes; a holder that dies frees it.
+func (s *Store) lock(ctx context.Context, name string, timeout time.Duration) (unlock func(), err error) {
+	if err := makeDir(s.locks()); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(s.locks(), name)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("lock %q is held for longer than %v: %w: wait for it, or see who holds it with fuser", path, timeout, ErrLocked))
+	defer cancel()
+	for {
+		l := flock.New(path)
+		if _, err := l.TryLockContext(ctx, pollEvery); err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return nil, err
+		}
+		if same(l, path) {
+			return func() { _ = l.Unlock() }, nil
+		}
+		_ = l.Unlock() // somebody deleted the lock file: what we hold excludes nobody
+	}
+}
+
+// same says whether the path still names the file that is locked.
+func same(l *flock.Flock, path string) bool {
+	held, err := l.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(held, now)
+}
+
+func (s *Store) lockRecord(ctx context.Context, slug string) (func(), error) {
+	return s.lock(ctx, slug+".lock", or(s.LockTimeout, 10*time.Second))
+}
+
+// LockEndpoint keeps an endpoint for the caller until unlock (rule 37). It is
+// meant to be held while tmux runs, and is another lock than the record's.
+func (s *Store) LockEndpoint(ctx context.Context, ref work.Ref) (unlock func(), err error) {
+	return s.lock(ctx, endpointLock(ref), or(s.EndpointTimeout, time.Minute))
+}
+
+// TryLockEndpoint is LockEndpoint without waiting: ErrLocked when somebody has it.
+func (s *Store) TryLockEndpoint(ref work.Ref) (unlock func(), err error) {
+	if err := makeDir(s.locks()); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(s.locks(), endpointLock(ref))
+	l := flock.New(path)
+	ok, err := l.TryLock()
+	if err != nil {
+		return nil, err
+	}
+	if !ok || !same(l, path) {
+		_ = l.Unlock()
+		return nil, fmt.Errorf("endpoint %s: %w", ref, ErrLocked)
+	}
+	return func() { _ = l.Unlock() }, nil
+}
+
+func endpointLock(ref work.Ref) string {
+	return ref.Slug() + "~" + ref.Hash8() + ".endpoint.lock"
+}
+
+func or(d, fallback time.Duration) time.Duration {
+	if d == 0 {
+		return fallback
+	}
+	return d
+}

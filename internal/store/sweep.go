@@ -1,0 +1,71 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// Sweep removes what killed writers left: temporary files, and notes about
+// events that are done. What a living process works on stays. Accept and Waiting
+// do this for the inbox by themselves.
+func (s *Store) Sweep() error {
+	seqs, others, err := s.readInbox()
+	if err != nil {
+		return err
+	}
+	s.sweep(seqs, others)
+	return errors.Join(s.sweepRecords(s.local(), ""), s.sweepRecords(s.portable(), portableSuffix))
+}
+
+// sweep cleans the inbox, given the names in it.
+func (s *Store) sweep(seqs []uint64, others []string) {
+	for _, name := range others {
+		path := filepath.Join(s.inbox(), name)
+		if n, ok := seqOf(name, heldSuffix); ok {
+			if _, live := slices.BinarySearch(seqs, n); !live {
+				if _, err := os.Lstat(s.event(n)); errors.Is(err, fs.ErrNotExist) {
+					_ = os.Remove(path)
+				}
+			}
+			continue
+		}
+		claimed := path // an accepter's temporary file is claimed itself, a note's by its event
+		if n, ok := seqOf(strings.TrimPrefix(name, "."), heldSuffix+".tmp"); ok {
+			claimed = s.event(n)
+		} else if !strings.HasPrefix(name, ".accept-") || !strings.HasSuffix(name, ".tmp") {
+			continue
+		}
+		l := flock.New(claimed, flock.SetFlag(os.O_RDONLY))
+		if ok, err := l.TryLock(); ok || errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(path)
+		}
+		_ = l.Unlock()
+	}
+}
+
+// sweepRecords removes temporary files whose record nobody is writing.
+func (s *Store) sweepRecords(dir, lockSuffix string) error {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	for _, d := range all {
+		name, ok := strings.CutSuffix(strings.TrimPrefix(d.Name(), "."), ".tmp")
+		if !ok || d.Name()[0] != '.' || !named(name) {
+			continue
+		}
+		slug, _, _ := strings.Cut(strings.TrimSuffix(name, ".json"), "~")
+		l := flock.New(filepath.Join(s.locks(), slug+lockSuffix+".lock"))
+		if ok, _ := l.TryLock(); ok {
+			_ = os.Remove(filepath.Join(dir, d.Name()))
+		}
+		_ = l.Unlock()
+	}
+	return nil
+}
