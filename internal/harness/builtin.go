@@ -2,9 +2,9 @@ package harness
 
 import "time"
 
-// delay is what lies between text and Return unless an adapter says otherwise:
+// SubmitDelay is what lies between text and Return unless an adapter says otherwise:
 // pasted and submitted at once, Claude Code 2.1 lost half of the submits.
-const delay = 150 * time.Millisecond
+const SubmitDelay = 150 * time.Millisecond
 
 // Builtin gives the harnesses that need no configuration, by name. bin is this
 // program's own path: it is the echo agent as well.
@@ -44,7 +44,7 @@ func Builtin(bin string) map[string]Adapter {
 	}
 	out := make(map[string]Adapter, len(table))
 	for _, a := range table {
-		a.SubmitDelay = delay
+		a.SubmitDelay = SubmitDelay
 		out[a.Name] = a
 	}
 	return out
