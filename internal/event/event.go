@@ -54,5 +54,9 @@ type Named struct {
 	Sources []work.Source `json:"sources"`
 }
 
-// Field is one named piece of an event's text.
+// ForkGone is a head's repository when it was a fork that exists no more.
+const ForkGone = "(gone)"
+
+// Field is one named piece of an event's text. Its name says how much of it an
+// agent is shown, and whether it may have lines: see Message.
 type Field struct{ Name, Value string }
