@@ -1,0 +1,221 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Paste asks for a text to be typed at a pane and submitted.
+type Paste struct {
+	Target
+	Text      string // control characters but newline and tab are taken out
+	Nonce     string // the text's last words, unlike any others: what is looked for before the submit
+	Bracketed bool   // the program has asked for bracketed paste; otherwise Text must be one line
+
+	Delay    time.Duration  // between text and submit
+	Patience time.Duration  // how long the text is looked for after Delay
+	Composer *regexp.Regexp // seen on the screen, it counts as the text
+	NoLook   bool           // submit without having seen the text
+	Front    string         // only while this program is in front; "" for any
+}
+
+// Verdict is what came of a delivery. An error is none of these.
+type Verdict string
+
+// The verdicts. Refused: the pane is not the target's, is dead, or takes no
+// input, and nothing was typed. Unseen: the text was typed, and not submitted,
+// as it was not seen; Finish can do that later.
+const (
+	Delivered Verdict = "delivered"
+	Refused   Verdict = "refused"
+	Unseen    Verdict = "unseen"
+)
+
+// DeliverError says that it is not known what came of a delivery.
+type DeliverError struct {
+	MayBePasted bool // the text may be in the pane already; if not, it certainly is not
+	Err         error
+}
+
+// Error says what is known.
+func (e *DeliverError) Error() string {
+	if e.MayBePasted {
+		return "the text may have been typed already: " + e.Err.Error()
+	}
+	return "nothing was typed: " + e.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *DeliverError) Unwrap() error { return e.Err }
+
+// asked is printed before the server is given the text. Where it is missing
+// when our process has ended, the server never had the text.
+const asked = "ASKED"
+
+// Deliver types a text and submits it with one Return, in two invocations if
+// the text is seen at once. Checking the pane and pasting are one queue, and no
+// buffer is left behind. Errors are *DeliverError.
+func (s Server) Deliver(ctx context.Context, p Paste) (Verdict, error) {
+	text := clean(p.Text)
+	if p.Bracketed {
+		text = "\x1b[200~" + text + "\x1b[201~"
+	} else if strings.ContainsRune(text, '\n') {
+		return "", &DeliverError{Err: errors.New("a program without bracketed paste takes each line of a text as submitted")}
+	}
+	t, err := s.find(ctx, p.Target)
+	if errors.Is(err, ErrNotOurs) {
+		return Refused, nil
+	} else if err != nil {
+		return "", &DeliverError{Err: err}
+	}
+	p.Target = t
+	buffer := "loop-" + Token()
+	cmds := [][]string{{"display-message", "-p", asked}, {"load-buffer", "-b", buffer, "-"}, p.pasting(buffer)}
+	if p.Delay > 0 {
+		cmds = append(cmds, []string{"run-shell", "-d", strconv.FormatFloat(p.Delay.Seconds(), 'f', 3, 64)})
+	}
+	words, _ := encode(false, append(cmds, p.capture()))
+	limited := s
+	limited.Timeout = s.timeout() + p.Delay
+	out, err := limited.Run(ctx, strings.NewReader(text), words...)
+	began, rest, _ := strings.Cut(out, "\n")
+	word, screen, _ := strings.Cut(rest, "\n")
+	switch {
+	case word == refused:
+		return Refused, nil
+	case word != delivered || err != nil:
+		s.drop(ctx, buffer)
+		may := word == delivered || began == asked && !errors.Is(err, ErrNoServer)
+		return "", &DeliverError{MayBePasted: may, Err: orSenseless(s, err)}
+	}
+	return s.submit(ctx, p, screen)
+}
+
+// Finish submits a text that an earlier Deliver typed, if it is seen, and
+// types nothing else. Refused: it is not seen, or the pane is not the target's.
+func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
+	t, err := s.find(ctx, p.Target)
+	if errors.Is(err, ErrNotOurs) {
+		return Refused, nil
+	} else if err != nil {
+		return "", &DeliverError{MayBePasted: true, Err: err}
+	}
+	p.Target, p.NoLook, p.Composer = t, false, nil
+	screen, ok, err := s.screen(ctx, p)
+	if err != nil {
+		return "", &DeliverError{MayBePasted: true, Err: err}
+	}
+	if !ok || !p.sees(screen) {
+		return Refused, nil
+	}
+	return s.submit(ctx, p, screen)
+}
+
+// submit waits until the text is seen and then presses Return.
+func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, error) {
+	wait, cancel := context.WithTimeout(ctx, p.Patience)
+	defer cancel()
+	for !p.NoLook && !p.sees(screen) {
+		if !sleep(wait, 100*time.Millisecond) {
+			return Unseen, nil
+		}
+		now, ok, err := s.screen(ctx, p)
+		if err != nil {
+			return "", &DeliverError{MayBePasted: true, Err: err}
+		}
+		if !ok {
+			return Unseen, nil
+		}
+		screen = now
+	}
+	buffer := "loop-" + Token()
+	out, err := s.do(ctx, []string{"set-buffer", "-b", buffer, "\r"}, p.pasting(buffer))
+	switch strings.TrimSpace(out) {
+	case delivered:
+		return Delivered, nil
+	case refused:
+		return Unseen, nil
+	}
+	s.drop(ctx, buffer)
+	return "", &DeliverError{MayBePasted: true, Err: orSenseless(s, err)}
+}
+
+const delivered = "DELIVERED"
+
+// pasting is the check and the paste, or the removal of the buffer.
+func (p Paste) pasting(buffer string) []string {
+	paste := []string{"paste-buffer", "-r", "-d", "-b", buffer, "-t", p.Pane}
+	if !p.Bracketed {
+		paste = append(paste, "-p")
+	}
+	raw := append(append([]string{}, paste...), "-S")
+	return guard(p.Pane, p.conditions(),
+		[][]string{{"if-shell", "-F", hasPasteS, script([][]string{raw}), script([][]string{paste})}, {"display-message", "-p", delivered}},
+		[][]string{{"delete-buffer", "-b", buffer}, {"display-message", "-p", refused}})
+}
+
+// conditions under which the pane may be typed at.
+func (p Paste) conditions() []string {
+	conds := append(p.ours(), same("pane_dead", "0"), same("pane_input_off", "0"))
+	if !p.Bracketed { // tmux asks the mode's screen for brackets, not the program's
+		conds = append(conds, same("pane_in_mode", "0"))
+	}
+	if p.Front != "" {
+		conds = append(conds, same("pane_current_command", p.Front))
+	}
+	return conds
+}
+
+func (p Paste) capture() []string { return []string{"capture-pane", "-p", "-J", "-t", p.Pane} }
+
+// screen reads the pane if it may still be typed at.
+func (s Server) screen(ctx context.Context, p Paste) (string, bool, error) {
+	out, err := s.do(ctx, guard(p.Pane, p.conditions(),
+		[][]string{{"display-message", "-p", delivered}, p.capture()},
+		[][]string{{"display-message", "-p", refused}}))
+	word, screen, _ := strings.Cut(out, "\n")
+	if err == nil && word != delivered && word != refused {
+		err = orSenseless(s, nil)
+	}
+	return screen, word == delivered, err
+}
+
+// sees looks for the text's last words, however the program wrapped and framed
+// them.
+func (p Paste) sees(screen string) bool {
+	nonce := bare(p.Nonce)
+	return nonce != "" && strings.Contains(bare(screen), nonce) || p.Composer != nil && p.Composer.MatchString(screen)
+}
+
+// bare is a text without white space and box-drawing characters.
+func bare(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || r >= 0x2500 && r <= 0x257f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// drop removes a buffer of which it is not known whether it is there.
+func (s Server) drop(ctx context.Context, buffer string) {
+	if s.silent() {
+		return
+	}
+	s.Timeout = min(s.timeout(), time.Second)
+	_, _ = s.do(context.WithoutCancel(ctx), []string{"delete-buffer", "-b", buffer})
+}
+
+func orSenseless(s Server, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.unknown([]string{"paste-buffer"}, 0, "", fmt.Errorf("its answer makes no sense: %w", io.ErrUnexpectedEOF))
+}

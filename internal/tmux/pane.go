@@ -1,0 +1,126 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Identity tells one server's life from another's. An id of one means nothing
+// in another: each starts counting at zero.
+type Identity struct {
+	Socket string
+	PID    int
+	Start  int64 // seconds since 1970
+}
+
+// Target is a pane of ours. Token identifies it; ids that are known save a
+// look-up, and are used only with the server they came from.
+type Target struct {
+	Identity
+	Session, Pane string // $N and %N, or ""
+	Token         string
+}
+
+// Pane is one pane as the server described it.
+type Pane struct {
+	Identity
+	Session, Pane                 string // $N, %N
+	PID                           int    // of the first process; stale once Dead
+	Dead                          bool
+	DeadStatus                    string // exit status, "" if unknown or ended by a signal
+	Ref, Item, Role, State, Token string // our options, "" if not set
+	Name                          string // of the session
+	Command                       string // what is in front, control characters as blanks
+	Ready                         bool   // it asked for bracketed paste since it was spawned
+	InMode, InputOff              bool
+}
+
+// Target gives what finds the pane again.
+func (p Pane) Target() Target {
+	return Target{Identity: p.Identity, Session: p.Session, Pane: p.Pane, Token: p.Token}
+}
+
+// fields of a listing, in order. What a process calls itself must not break a
+// line; the session's name is last, and tmux itself keeps it clean.
+var fields = strings.Join([]string{
+	"#{pid}", "#{start_time}", "#{session_id}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}",
+	"#{@loop_ref}", "#{@loop_item}", "#{@loop_role}", "#{@loop_state}", "#{@loop_token}",
+	readyFormat, "#{pane_in_mode}", "#{pane_input_off}",
+	"#{s/[\t\n\r]/ /:pane_current_command}", "#{session_name}",
+}, "\t")
+
+// Panes lists every pane of the server in one query. It fails with
+// ErrNoServer when nobody listens, else with an *UnknownError.
+func (s Server) Panes(ctx context.Context) ([]Pane, error) {
+	_, panes, err := s.list(ctx)
+	return panes, err
+}
+
+// list asks who the server is as well. One without sessions refuses to list
+// panes; that it has none is seen by the empty loop over its sessions.
+func (s Server) list(ctx context.Context) (Identity, []Pane, error) {
+	out, err := s.do(ctx,
+		[]string{"display-message", "-p", "#{pid}\t#{start_time}\t#{S:x}"},
+		[]string{"list-panes", "-a", "-F", fields})
+	id, panes, sessions, ok := s.parse(out)
+	if err != nil && (!ok || sessions) {
+		return Identity{}, nil, err
+	}
+	if !ok {
+		return Identity{}, nil, s.unknown([]string{"list-panes"}, 0, "", errors.New("the listing makes no sense"))
+	}
+	return id, panes, nil
+}
+
+func (s Server) parse(out string) (id Identity, panes []Pane, sessions, ok bool) {
+	first, rest, found := strings.Cut(out, "\n")
+	head := strings.Split(first, "\t")
+	if !found || len(head) != 3 {
+		return id, nil, false, false
+	}
+	if id, ok = s.identity(head[0], head[1]); !ok {
+		return id, nil, false, false
+	}
+	for l := range strings.Lines(rest) {
+		p, ok := s.parsePane(strings.TrimSuffix(l, "\n"))
+		if !ok || p.Identity != id {
+			return id, nil, false, false
+		}
+		panes = append(panes, p)
+	}
+	return id, panes, head[2] != "", true
+}
+
+func (s Server) parsePane(l string) (Pane, bool) {
+	f := strings.SplitN(l, "\t", 17)
+	if len(f) != 17 || !sessionID.MatchString(f[2]) || !paneID.MatchString(f[3]) {
+		return Pane{}, false
+	}
+	id, ok := s.identity(f[0], f[1])
+	pid, err := strconv.Atoi(f[4])
+	if !ok || err != nil {
+		return Pane{}, false
+	}
+	return Pane{
+		Identity: id, Session: f[2], Pane: f[3], PID: pid, Dead: f[5] == "1", DeadStatus: f[6],
+		Ref: f[7], Item: f[8], Role: f[9], State: f[10], Token: f[11],
+		Ready: f[12] == "1", InMode: f[13] != "0" && f[13] != "", InputOff: f[14] == "1",
+		Command: f[15], Name: f[16],
+	}, true
+}
+
+func (s Server) identity(pid, start string) (Identity, bool) {
+	p, err := strconv.Atoi(pid)
+	t, err2 := strconv.ParseInt(start, 10, 64)
+	return Identity{Socket: s.Socket, PID: p, Start: t}, err == nil && err2 == nil && p > 1
+}
+
+var (
+	sessionID   = regexp.MustCompile(`^\$[0-9]{1,10}$`)
+	paneID      = regexp.MustCompile(`^%[0-9]{1,10}$`)
+	tokenShape  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	sessionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+)

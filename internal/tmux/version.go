@@ -1,0 +1,66 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What differs between versions of tmux is here.
+//
+//   - Below 3.2 there is no -N, no run-shell -C or -d, no new-session -e: a
+//     clear word, and nothing else.
+//   - Up to 3.3a a paste into a dead pane ends the server
+//     (https://github.com/tmux/tmux/issues/3830): every paste is guarded in
+//     its own queue.
+//   - Up to 3.6 "." and ":" in a session's name become "_"; 3.7 keeps them
+//     and does not find them again: names are checked before.
+//   - Up to 3.6 nothing tells whether a program asked for bracketed paste; 3.7
+//     has bracket_paste_flag. Its presence tells 3.7 from older ones inside a
+//     command queue, which the version's text ("next-3.9", "master") cannot.
+//   - From 3.7 on paste-buffer makes control characters visible unless it is
+//     given -S, which older ones refuse.
+const (
+	readyFormat = "#{||:#{==:#{@loop_ready},1},#{==:#{bracket_paste_flag},1}}"
+	hasPasteS   = "#{!=:#{bracket_paste_flag},}"
+)
+
+// Version asks the program for its version, such as "3.3a". It needs no server.
+func (s Server) Version(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.bin(), "-V")
+	cmd.WaitDelay = 200 * time.Millisecond
+	out, err := cmd.Output()
+	name, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	switch {
+	case err != nil:
+		return "", s.unknown([]string{"-V"}, -1, "", err)
+	case name != "tmux" || version == "":
+		return "", s.unknown([]string{"-V"}, 0, string(out), fmt.Errorf("%q is not tmux", s.bin()))
+	}
+	return brief(version), nil
+}
+
+// Supported is nil for versions that gh-loop works with: 3.2 or newer.
+func Supported(version string) error {
+	if version == "master" || strings.HasPrefix(version, "openbsd-") {
+		return nil
+	}
+	m := numbers.FindStringSubmatch(version)
+	if m == nil {
+		return fmt.Errorf("tmux calls itself %q, which is no version; tmux 3.2 or newer is needed", version)
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major < 3 || major == 3 && minor < 2 {
+		return fmt.Errorf("tmux %s is too old; install tmux 3.2 or newer", version)
+	}
+	return nil
+}
+
+var numbers = regexp.MustCompile(`^(?:next-)?([0-9]{1,4})\.([0-9]{1,4})`)
