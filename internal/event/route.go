@@ -68,13 +68,10 @@ func branchIssue(branch string) int64 {
 	return 0
 }
 
-// GitHub takes 65,536 characters of description; what is behind that is not its.
-const maxDescription = 4 * 65536
-
 // closing gives the refs of a description's closing keywords, in text order.
 // https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 func closing(body string, repo work.Repo) []work.Ref {
-	text := visible(body[:min(len(body), maxDescription)])
+	text := visible(body)
 	var out []work.Ref
 	for i := 0; i < len(text); {
 		n := wordLength(text[i:])

@@ -134,12 +134,12 @@ func TestRouteLaws(t *testing.T) {
 // would not end before the test's own deadline.
 func TestRouteHostileLength(t *testing.T) {
 	var runs strings.Builder
-	for n := 1; runs.Len() < maxDescription; n++ {
+	for n := 1; runs.Len() < maxText; n++ {
 		runs.WriteString(strings.Repeat("`", n) + " ")
 	}
 	bodies := []string{runs.String()}
 	for _, unit := range []string{"`", "\\``", "` ``\n", "<!--", "<!-->", "fixes ", "> ", "- ", "issue-", "```\n", "fixes a/", "\n`", "~~~~\n> "} {
-		bodies = append(bodies, strings.Repeat(unit, maxDescription/len(unit)))
+		bodies = append(bodies, strings.Repeat(unit, maxText/len(unit)))
 	}
 	for _, body := range bodies {
 		if got := Route(pr16, nil, body, body); len(got) != 1 {

@@ -5,9 +5,13 @@ import "strings"
 // inert stands where text was left out, so that what was apart stays apart.
 const inert = '\x00'
 
+// GitHub takes 65,536 characters of text; what is behind that is not from it.
+const maxText = 4 * 65536
+
 // visible leaves out what GitHub does not look at for closing keywords: fenced
 // code, inline code and HTML comments.
 func visible(s string) string {
+	s = s[:min(len(s), maxText)]
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	var out strings.Builder
 	out.Grow(len(s))
