@@ -24,3 +24,9 @@ func DefaultSocket(getenv func(string) string) string {
 	}
 	return filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default")
 }
+
+// makeHome makes the socket's directory, as tmux does for its default socket
+// and not for one that -S names. Only we may enter it.
+func (s Server) makeHome() error {
+	return os.MkdirAll(filepath.Dir(s.Socket), 0o700)
+}

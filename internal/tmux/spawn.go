@@ -67,6 +67,9 @@ func (s Server) Spawn(ctx context.Context, sp Spawn) (Spawned, error) {
 	if err := sp.check(); err != nil {
 		return Spawned{}, err
 	}
+	if err := s.makeHome(); err != nil {
+		return Spawned{}, err
+	}
 	var last error
 	for _, name := range []string{sp.Name, sp.AltName} {
 		if name == "" {

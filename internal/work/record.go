@@ -203,3 +203,32 @@ func (r *Record) At(ref Ref) *Session {
 	}
 	return r.PullRequest(ref)
 }
+
+// Endpoints gives the item's own session and then its pull requests.
+func (r *Record) Endpoints() []*Session { return append([]*Session{&r.Session}, r.PullRequests()...) }
+
+// Mode is the item's own mode, or else the configured one.
+func (r *Record) Mode(configured Mode) Mode {
+	if r.SessionPerPr != "" && r.SessionPerPr.Known() {
+		return r.SessionPerPr
+	}
+	return configured
+}
+
+// Close ends the item and every endpoint that it lists.
+func (r *Record) Close(by Ending) {
+	r.Session.Close(by)
+	for _, pr := range r.PullRequests() {
+		pr.Close(ByItem)
+	}
+}
+
+// Reopen makes the item live again, with the pull requests that were live when it closed.
+func (r *Record) Reopen() {
+	r.Session.Reopen()
+	for _, pr := range r.PullRequests() {
+		if pr.EndedBy == ByItem {
+			pr.Reopen()
+		}
+	}
+}

@@ -19,6 +19,17 @@ const (
 	Closed Status = "closed"
 )
 
+// Ending says what closed a session.
+type Ending string
+
+// What can close a session. ByItem closes an entry because its item closed.
+const (
+	ByEvent  Ending = "event"
+	ByPerson Ending = "close"
+	ByStop   Ending = "stop"
+	ByItem   Ending = "item"
+)
+
 // Window is how many delivery ids, and how many keys, an endpoint remembers.
 const Window = 256
 
@@ -42,7 +53,7 @@ type Session struct {
 	Head             *Head    // entries, and items that are pull requests
 	Declined         *Declined
 	Tree             string // working tree that gh-loop made for this session, "" if none
-	EndedBy          string // "close", "stop" or "event" once closed
+	EndedBy          Ending // once closed
 	NodeID           string // GitHub's own id, which outlives renames
 	Title            string
 
@@ -59,6 +70,10 @@ type Handle struct {
 	Pane        string `json:"pane"`        // %N
 	Token       string `json:"token"`       // @loop_token of the pane
 	Ready       bool   `json:"ready,omitempty"`
+	At          string `json:"at,omitempty"`      // when it was spawned, RFC 3339
+	Next        string `json:"next,omitempty"`    // token of a spawn that was begun; saved before tmux is asked
+	First       string `json:"first,omitempty"`   // the event that the begun spawn hands over as first prompt
+	Ended       bool   `json:"ended,omitempty"`   // closed, and its harness was ended as retention says
 	Program     string `json:"program,omitempty"` // registered panes: what was seen in front
 }
 
@@ -112,8 +127,8 @@ func (s *Session) Seen(id, key string) bool {
 
 // Note remembers a delivery's id and key within the window.
 func (s *Session) Note(id, key string, at time.Time) {
-	s.RecentDeliveries = remember(s.RecentDeliveries, id)
-	s.RecentKeys = remember(s.RecentKeys, key)
+	s.RecentDeliveries = Remember(s.RecentDeliveries, id)
+	s.RecentKeys = Remember(s.RecentKeys, key)
 	s.LastEventAt = Stamp(at)
 }
 
@@ -123,10 +138,23 @@ func (s *Session) SetConversation(id string) {
 		return
 	}
 	if s.HarnessSessionID != "" {
-		s.FormerSessionIDs = remember(s.FormerSessionIDs, s.HarnessSessionID)
+		s.FormerSessionIDs = Remember(s.FormerSessionIDs, s.HarnessSessionID)
 	}
 	s.HarnessSessionID = id
 }
+
+// Close ends the session; a session that is closed keeps what ended it.
+func (s *Session) Close(by Ending) {
+	if s.Live() {
+		s.Status, s.EndedBy = Closed, by
+	}
+}
+
+// Reopen makes a closed session live again.
+func (s *Session) Reopen() { s.Status, s.EndedBy = Active, "" }
+
+// Lingers says whether a closed session's harness was not yet dealt with.
+func (s *Session) Lingers() bool { return !s.Live() && s.Tmux != nil && !s.Tmux.Ended }
 
 // Stamp is how gh-loop writes a time: RFC 3339, UTC, whole seconds.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -135,7 +163,8 @@ func contains(list []string, s string) bool {
 	return s != "" && slices.Contains(list, s)
 }
 
-func remember(list []string, s string) []string {
+// Remember appends s to a list that holds each string once and at most Window.
+func Remember(list []string, s string) []string {
 	if s == "" || contains(list, s) {
 		return list
 	}

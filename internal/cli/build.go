@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/config"
+	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/event"
+	"github.com/gh-loop/gh-loop/internal/github"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/tree"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// build reads the configuration and puts together what a command works with.
+func (e *env) build() (*dispatch.Loop, error) {
+	home := e.home()
+	conf, err := config.Load(e.getenv, home)
+	if err != nil {
+		return nil, err
+	}
+	bin, err := e.bin()
+	if err != nil {
+		return nil, err
+	}
+	state := config.StateDir(e.getenv, home)
+	socket := conf.Routing.Tmux.Socket
+	if socket == "" {
+		socket = tmux.DefaultSocket(e.getenv)
+	}
+	root := conf.Workspace.Root
+	if root == "" {
+		root = filepath.Join(state, "trees")
+	}
+	return &dispatch.Loop{
+		Store:     &store.Store{Dir: state},
+		Log:       journal.Log{Path: filepath.Join(state, "log", "events.jsonl"), Now: e.now},
+		Config:    conf,
+		Settings:  e.settings(conf),
+		Harnesses: conf.Adapters(bin),
+		Trees:     tree.Trees{Root: root},
+		Socket:    socket,
+		Bin:       bin,
+		Now:       e.now,
+		NewID:     uuid.NewString,
+		Warn:      func(s string) { fmt.Fprintln(e.err, "gh loop: "+clean(s)) },
+	}, nil
+}
+
+// settings are the parts of the configuration that decide. Whom gh is signed
+// in as is read from gh's own files, and only where nobody else is named.
+func (e *env) settings(conf config.Config) loop.Settings {
+	k := conf.Routing.Control.Keywords
+	s := loop.Settings{
+		Users: conf.Routing.AuthorizedUsers,
+		Mode:  conf.Routing.Tmux.SessionPerPr,
+		Keywords: []loop.Keyword{
+			{Verb: loop.Start, Phrase: k.Start}, {Verb: loop.Stop, Phrase: k.Stop}, {Verb: loop.Pause, Phrase: k.Pause},
+			{Verb: loop.Resume, Phrase: k.Resume}, {Verb: loop.Cleanup, Phrase: k.Cleanup},
+		},
+	}
+	if len(s.Users) == 0 {
+		s.Login = github.Login("")
+	}
+	return s
+}
+
+func (e *env) home() string {
+	if h := e.getenv("HOME"); h != "" {
+		return h
+	}
+	h, _ := os.UserHomeDir()
+	return h
+}
+
+// bin is this program's absolute path, as tmux and hooks call it by pid-safe
+// exec and not through gh.
+func (e *env) bin() (string, error) {
+	p, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("this program's own path cannot be found: %w", err)
+	}
+	if resolved, err := filepath.EvalSymlinks(p); err == nil {
+		p = resolved
+	}
+	return p, nil
+}
+
+// repoFlag is -R as gh has it.
+func repoFlag() cli.Flag {
+	return &cli.StringFlag{Name: "repo", Aliases: []string{"R"}, Usage: "the repository that a bare number means: `[HOST/]OWNER/REPO`"}
+}
+
+// ref reads any form of a ref that people type.
+func (e *env) ref(c *cli.Command, text string) (work.Ref, error) {
+	r, err := work.ParseArg(text, func() (work.Repo, error) { return e.here(c) })
+	if err != nil {
+		var missing *github.NoRepoError
+		if errors.As(err, &missing) {
+			return work.Ref{}, err
+		}
+		return work.Ref{}, usagef(c, "%s", err)
+	}
+	return r, nil
+}
+
+func (e *env) here(c *cli.Command) (work.Repo, error) {
+	if r := c.String("repo"); r != "" {
+		repo, err := work.ParseRepo(r)
+		if err != nil {
+			return work.Repo{}, usagef(c, "--repo: %s", err)
+		}
+		return repo, nil
+	}
+	return github.Here()
+}
+
+// clean makes text from outside fit to be shown on a terminal.
+func clean(s string) string { return strings.TrimRight(event.Clean(s), "\n") }

@@ -1,0 +1,134 @@
+// Package cli is the command line: one file per command, each of which reads
+// its flags, makes one call and prints the answer. Environment, clock and
+// directory are read here and passed down.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v3"
+)
+
+// Version is set when a release is built.
+var Version = "dev"
+
+// Exit codes (contract.md).
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitSignIn  = 4
+	programName = "gh loop"
+)
+
+// env is what a command may know of the world around it.
+type env struct {
+	in       *os.File
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+}
+
+// usageError is a mistake in how a command was called.
+type usageError struct {
+	text    string
+	command string
+}
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(c *cli.Command, format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...), c.FullName()}
+}
+
+// silentError ends a command with exit code 1 after it said itself what is wrong.
+var errSilent = errors.New("")
+
+// Main runs the program and gives its exit code. The error is printed here, once.
+func Main(args []string, in, out, errw *os.File, getenv func(string) string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	e := &env{in: in, out: out, err: errw, getenv: getenv, now: time.Now}
+	return e.run(ctx, args)
+}
+
+func (e *env) run(ctx context.Context, args []string) int {
+	err := e.root().Run(ctx, args)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, syscall.EPIPE):
+		return exitFailed // the reader left; there is nobody to tell
+	case errors.Is(err, errSilent):
+		return exitFailed
+	case errors.As(err, &usage):
+		fmt.Fprintf(e.err, "%s\nRun '%s --help' for usage.\n", usage.text, usage.command)
+		return exitUsage
+	}
+	fmt.Fprintf(e.err, "%s: %s\n", programName, clean(err.Error()))
+	if ctx.Err() != nil {
+		return 130
+	}
+	return exitFailed
+}
+
+func (e *env) root() *cli.Command {
+	root := &cli.Command{
+		Name: programName, Usage: "one record says which tmux session each GitHub event belongs to",
+		Version: Version, Writer: e.out, ErrWriter: e.err,
+		EnableShellCompletion: false,
+		Commands: []*cli.Command{
+			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
+			e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
+			e.stopCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
+		},
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Present() {
+				return usagef(c, "%q is not a command of gh loop%s", c.Args().First(), nearest(c, c.Args().First()))
+			}
+			return cli.ShowRootCommandHelp(c)
+		},
+	}
+	var prepare func(c *cli.Command)
+	prepare = func(c *cli.Command) {
+		c.HideHelpCommand = true
+		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error { return usagef(c, "%s", err) }
+		c.ExitErrHandler = func(context.Context, *cli.Command, error) {}
+		for _, sub := range c.Commands {
+			prepare(sub)
+		}
+	}
+	prepare(root)
+	return root
+}
+
+// nearest suggests a command whose name begins alike.
+func nearest(c *cli.Command, typed string) string {
+	for _, sub := range c.Commands {
+		if !sub.Hidden && typed != "" && (strings.HasPrefix(sub.Name, typed[:1]) && len(typed) > 1 && strings.Contains(sub.Name, typed[:2])) {
+			return fmt.Sprintf("; did you mean %q?", sub.Name)
+		}
+	}
+	return ""
+}
+
+// exactly checks the number of arguments; names are how help calls them.
+func exactly(c *cli.Command, names ...string) ([]string, error) {
+	got := c.Args().Slice()
+	switch {
+	case len(got) < len(names):
+		return nil, usagef(c, "%s is missing", names[len(got)])
+	case len(got) > len(names):
+		return nil, usagef(c, "%q is one argument too many", got[len(names)])
+	}
+	return got, nil
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cli/go-gh/v2/pkg/tableprinter"
+	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// rowFields are what --json of list and show can give (contract.md).
+var rowFields = []string{
+	"ref", "url", "title", "role", "item", "status", "state", "harness", "harnessSessionId", "cwd", "branch", "tmuxTarget",
+	"pane", "createdAt", "lastEventAt", "deliveries", "held", "sessionPerPr", "linkage", "pullRequests", "file",
+}
+
+func (e *env) listCommand() *cli.Command {
+	return &cli.Command{
+		Name: "list", Aliases: []string{"ls"}, Usage: "show what is worked on, and how each session is",
+		Description: "Examples:\n  gh loop list\n  gh loop list --json ref,state,held --jq '.[] | select(.held > 0)'",
+		Flags:       jsonFlags(),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			if _, err := exactly(c); err != nil {
+				return err
+			}
+			fields, err := wanted(c, rowFields)
+			if err != nil {
+				return err
+			}
+			d, err := e.build()
+			if err != nil {
+				return err
+			}
+			v, err := d.Look(ctx)
+			if err != nil {
+				return err
+			}
+			e.warn(v)
+			if fields != nil {
+				rows := []map[string]any{}
+				for _, r := range v.Records {
+					rows = append(rows, pick(recordRow(d, v, r), fields))
+				}
+				return e.printJSON(c, rows)
+			}
+			return e.printList(v)
+		},
+	}
+}
+
+// warn tells what a person should look at, whatever they asked for.
+func (e *env) warn(v dispatch.View) {
+	for _, b := range v.Damaged {
+		fmt.Fprintf(e.err, "%s: %s\n", programName, clean(b.Error()))
+	}
+	for _, r := range v.Records {
+		for _, b := range r.Damaged() {
+			fmt.Fprintf(e.err, "%s: %s: an entry of pullRequests cannot be read: %s\n", programName, r.Ref.Short(), clean(b.Err.Error()))
+		}
+	}
+	if v.Poison > 0 {
+		fmt.Fprintf(e.err, "%s: %d events were set aside after five tries: gh loop log tells which\n", programName, v.Poison)
+	}
+}
+
+func (e *env) printList(v dispatch.View) error {
+	if len(v.Records) == 0 {
+		fmt.Fprintln(e.err, "Nothing is worked on. Begin with: gh loop start NUMBER")
+		return nil
+	}
+	s := e.screen()
+	t := e.table(s, "REF", "STATE", "SESSION", "LAST EVENT", "HELD", "TITLE")
+	row := func(indent string, x *work.Session, last bool) {
+		state := v.State(x)
+		if !x.Live() {
+			state = "closed"
+		} else if x.Status == work.Paused {
+			state = "paused"
+		}
+		held := ""
+		if n := v.Held[x.Ref.Key()]; n > 0 {
+			held = fmt.Sprint(n)
+		}
+		t.AddField(indent+x.Ref.Short(), tableprinter.WithTruncate(nil))
+		t.AddField(state, tableprinter.WithColor(func(text string) string { return s.paint(stateColour(state), text) }))
+		t.AddField(x.TmuxTarget)
+		t.AddField(e.when(s, x.LastEventAt))
+		t.AddField(held)
+		t.AddField(clean(x.Title))
+		t.EndRow()
+	}
+	for _, r := range v.Records {
+		row("", &r.Session, false)
+		for _, pr := range r.PullRequests() {
+			indent := ""
+			if s.tty {
+				indent = "  "
+			}
+			row(indent, pr, false)
+		}
+	}
+	return t.Render()
+}
+
+// when is relative for people and exact for scripts.
+func (e *env) when(s screen, stamp string) string {
+	if !s.tty {
+		return stamp
+	}
+	return ago(e.now(), stamp)
+}
+
+func stateColour(state string) string {
+	return map[string]string{"running": "32", "idle": "36", "waiting": "33;1", "dead": "31", "unknown": "35", "paused": "33", "none": "2", "closed": "2"}[state]
+}
+
+// recordRow is an item with its pull requests, as --json gives it.
+func recordRow(d *dispatch.Loop, v dispatch.View, r *work.Record) map[string]any {
+	row := sessionRow(v, &r.Session, r)
+	row["role"], row["file"] = "item", d.Store.Path(r.Ref)
+	row["sessionPerPr"] = r.Mode(d.Settings.Mode)
+	prs := []map[string]any{}
+	for _, pr := range r.PullRequests() {
+		p := sessionRow(v, pr, r)
+		p["role"] = "pr"
+		prs = append(prs, p)
+	}
+	row["pullRequests"] = prs
+	return row
+}
+
+func sessionRow(v dispatch.View, s *work.Session, r *work.Record) map[string]any {
+	row := map[string]any{
+		"ref": s.Ref, "url": s.Ref.URL(), "title": s.Title, "item": r.Ref, "status": s.Status, "state": v.State(s), "harness": s.Harness,
+		"harnessSessionId": s.HarnessSessionID, "cwd": s.Cwd, "branch": "", "tmuxTarget": s.TmuxTarget, "pane": "",
+		"createdAt": s.CreatedAt, "lastEventAt": s.LastEventAt, "deliveries": len(s.RecentDeliveries), "held": v.Held[s.Ref.Key()], "linkage": s.Linkage,
+	}
+	if s.Head != nil {
+		row["branch"] = s.Head.Branch
+	}
+	if p, ok := v.Pane(s); ok {
+		row["pane"] = p.Pane
+	}
+	return row
+}
+

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// recentLines is how many lines of the log show prints.
+const recentLines = 8
+
+func (e *env) showCommand() *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "show one item whole: its sessions, its pull requests, what came last", ArgsUsage: "REF",
+		Description: "A pull request's REF shows the item that it delivers.\n\nExamples:\n  gh loop show 15\n  gh loop show 16 --json state,pullRequests",
+		Flags:       append(jsonFlags(), repoFlag()),
+		Action:      e.show,
+	}
+}
+
+func (e *env) show(ctx context.Context, c *cli.Command) error {
+	args, err := exactly(c, "REF")
+	if err != nil {
+		return err
+	}
+	fields, err := wanted(c, rowFields)
+	if err != nil {
+		return err
+	}
+	ref, err := e.ref(c, args[0])
+	if err != nil {
+		return err
+	}
+	d, err := e.build()
+	if err != nil {
+		return err
+	}
+	v, err := d.LookAt(ctx, ref)
+	if err != nil {
+		return err
+	}
+	e.warn(v)
+	r := v.Records[0]
+	if fields != nil {
+		return e.printJSON(c, pick(recordRow(d, v, r), fields))
+	}
+	return e.printShow(d, v, r)
+}
+
+func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error {
+	s := e.screen()
+	fmt.Fprintf(e.out, "%s  %s\n", s.paint("1", r.Ref.Short()), clean(r.Title))
+	if url := r.Ref.URL(); url != "" {
+		fmt.Fprintln(e.out, s.paint("2", url))
+	}
+	e.printSession(s, v, &r.Session)
+	fmt.Fprintf(e.out, "  %-14s %s\n", "own sessions", r.Mode(d.Settings.Mode))
+	fmt.Fprintf(e.out, "  %-14s %s\n", "record", d.Store.Path(r.Ref))
+	for _, pr := range r.PullRequests() {
+		fmt.Fprintf(e.out, "\n%s  %s\n", s.paint("1", pr.Ref.Short()), clean(pr.Title))
+		e.printSession(s, v, pr)
+	}
+	return e.printRecent(s, d, r)
+}
+
+func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(e.out, "  %-14s %s\n", name, clean(value))
+		}
+	}
+	state := v.State(x)
+	status := string(x.Status)
+	if x.EndedBy != "" {
+		status += " by " + string(x.EndedBy)
+	}
+	line("status", status)
+	line("state", s.paint(stateColour(state), state))
+	line("session", x.TmuxTarget)
+	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
+	line("directory", x.Cwd)
+	if x.Linkage != nil {
+		line("linked by", strings.TrimSpace(string(x.Linkage.Source)+" "+e.when(s, x.Linkage.At)))
+	}
+	if x.Declined != nil {
+		line("no session", x.Declined.Reason)
+	}
+	line("last event", e.when(s, x.LastEventAt))
+	if n := v.Held[x.Ref.Key()]; n > 0 {
+		line("held", fmt.Sprintf("%d events", n))
+	}
+}
+
+// printRecent shows the last lines of the log that are about the item.
+func (e *env) printRecent(s screen, d *dispatch.Loop, r *work.Record) error {
+	var last []journal.Line
+	err := d.Log.Read(func(l journal.Line) bool {
+		if l.Item == r.Ref.String() || r.At(refOf(l.Endpoint)) != nil {
+			last = append(last, l)
+			if len(last) > recentLines {
+				last = last[1:]
+			}
+		}
+		return true
+	})
+	if err != nil || len(last) == 0 {
+		return err
+	}
+	fmt.Fprintln(e.out)
+	for _, l := range last {
+		fmt.Fprintln(e.out, "  "+e.logLine(s, l))
+	}
+	return nil
+}
+
+// refOf reads a ref that we wrote; a damaged one is no ref.
+func refOf(text string) work.Ref {
+	r, _ := work.ParseRef(text)
+	return r
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+func (e *env) startCommand() *cli.Command {
+	return &cli.Command{
+		Name: "start", Usage: "begin work on an issue or pull request, or bring it back", ArgsUsage: "REF",
+		Description: "Makes the item's record and its tmux session, or brings back what it has:\na paused item becomes active, a dead session is resumed, a closed item reopens.\n\nExamples:\n  gh loop start 15\n  gh loop start octo/repo#15 --harness echo --prompt \"Say hello\"",
+		Flags: []cli.Flag{
+			repoFlag(),
+			&cli.StringFlag{Name: "harness", Usage: "the agent's `NAME`"},
+			&cli.StringFlag{Name: "cwd", Usage: "`DIR` to work in (default: here)"},
+			&cli.StringFlag{Name: "prompt", Usage: "first `TEXT` for the agent; - reads it from standard input"},
+			&cli.StringFlag{Name: "session-per-pr", Usage: "own sessions for pull requests: `MODE` is always, cross-repository or never"},
+			&cli.BoolFlag{Name: "no-spawn", Usage: "write the record only"},
+		},
+		Action: e.start,
+	}
+}
+
+func (e *env) start(ctx context.Context, c *cli.Command) error {
+	args, err := exactly(c, "REF")
+	if err != nil {
+		return err
+	}
+	q := dispatch.StartRequest{Harness: c.String("harness"), NoSpawn: c.Bool("no-spawn")}
+	if q.Ref, err = e.ref(c, args[0]); err != nil {
+		return err
+	}
+	if m := c.String("session-per-pr"); m != "" {
+		if q.Mode, err = work.ParseMode(m); err != nil {
+			return usagef(c, "--session-per-pr: %s", err)
+		}
+	}
+	if q.Prompt, err = e.prompt(c.String("prompt")); err != nil {
+		return err
+	}
+	if q.Cwd, err = directory(c); err != nil {
+		return err
+	}
+	d, err := e.build()
+	if err != nil {
+		return err
+	}
+	out, err := d.Start(ctx, q)
+	if err != nil {
+		return err
+	}
+	e.sayStarted(out, d)
+	d.Drain(ctx)
+	return nil
+}
+
+func (e *env) prompt(text string) (string, error) {
+	if text != "-" {
+		return text, nil
+	}
+	b, err := io.ReadAll(e.in)
+	if err != nil {
+		return "", fmt.Errorf("--prompt -: standard input: %w", err)
+	}
+	return strings.TrimRight(string(b), "\n"), nil
+}
+
+// directory is --cwd, else the current directory.
+func directory(c *cli.Command) (string, error) {
+	dir := c.String("cwd")
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	st, err := os.Stat(abs)
+	if err != nil {
+		return "", fmt.Errorf("--cwd: %w: make the directory first, or name another", err)
+	}
+	if !st.IsDir() {
+		return "", usagef(c, "--cwd: %s is not a directory", abs)
+	}
+	return abs, nil
+}
+
+func (e *env) sayStarted(out dispatch.Started, d *dispatch.Loop) {
+	r := out.Record
+	what := map[loop.How]string{loop.Spawned: "started", loop.Respawned: "resumed", loop.Pasted: "told"}[out.How]
+	switch {
+	case what != "":
+		fmt.Fprintf(e.err, "%s: %s in tmux session %s (%s)\n", r.Ref.Short(), what, out.TmuxTarget, r.Harness)
+	case out.Fate == loop.Settled:
+		fmt.Fprintf(e.err, "%s: already running in tmux session %s\n", r.Ref.Short(), out.TmuxTarget)
+	default:
+		fmt.Fprintf(e.err, "%s: recorded, without a session\n", r.Ref.Short())
+	}
+	fmt.Fprintf(e.err, "Words of %s will reach it.\n", d.Settings.Audience())
+}

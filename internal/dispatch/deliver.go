@@ -1,0 +1,268 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/gh-loop/gh-loop/internal/event"
+	"github.com/gh-loop/gh-loop/internal/harness"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// deliver hands an event to one endpoint, or to the item's own session where
+// the pull request cannot have one (rules 32, 34 and 35).
+func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Event) loop.Outcome {
+	out, fallback := d.attempt(ctx, item, endpoint, e)
+	if !fallback {
+		return out
+	}
+	why := out
+	out, _ = d.attempt(ctx, item, item, e)
+	if out.Fate != loop.Delivered {
+		return out
+	}
+	out.How, out.Reason, out.Message = loop.Fallback, why.Reason, why.Message
+	if _, err := d.change(ctx, item, endpoint, func(s *work.Session) { s.Note(e.Delivery, e.Key, d.Now()) }); err != nil {
+		out.Message = strings.TrimSpace(out.Message + "; " + err.Error())
+	}
+	return out
+}
+
+// attempt delivers under the endpoint's lock. fallback says that the event
+// should go to the item's session instead, for the outcome's reason.
+func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event) (out loop.Outcome, fallback bool) {
+	out = loop.Outcome{Item: item, Endpoint: endpoint}
+	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
+	if err != nil {
+		return held(out, loop.TmuxSilent, err), false
+	}
+	defer unlock()
+	r, err := d.Store.Find(item)
+	if err != nil {
+		return held(out, loop.RecordDamaged, err), false
+	}
+	s := r.At(endpoint)
+	switch {
+	case s == nil || !s.Live(): // ended since it was chosen
+		out.Reason = loop.ClosedEndpoint
+		return out, !endpoint.Same(item)
+	case loop.Seen(r, s, e):
+		out.Fate, out.Reason = loop.Settled, loop.Duplicate
+		return out, false
+	}
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, news: news{
+		id: e.Delivery, key: e.Key, kind: e.Name,
+		text: func(nonce string) string { return e.Message(endpoint, nonce) },
+	}}
+	fallback = a.run()
+	return a.out, fallback
+}
+
+func held(out loop.Outcome, r loop.Reason, err error) loop.Outcome {
+	out.Fate, out.Reason = loop.Held, r
+	if err != nil {
+		out.Message = err.Error()
+	}
+	return out
+}
+
+// news is what is handed over: an event, or the prompt of a start.
+type news struct {
+	id, key, kind string
+	text          func(nonce string) string // "" starts without a prompt
+}
+
+func (n news) name() string {
+	if n.id != "" {
+		return n.id
+	}
+	return n.key
+}
+
+// act is one attempt to hand news to one endpoint whose lock is held.
+type act struct {
+	*Loop
+	ctx  context.Context
+	rec  *work.Record
+	s    *work.Session
+	news news
+	out  loop.Outcome
+}
+
+// run hands the news over in the way that the session's state asks for.
+// It reports whether the item's session should get them instead.
+func (a *act) run() (fallback bool) {
+	h := a.s.Tmux
+	if h == nil {
+		return a.open(nil)
+	}
+	if h.Next == "" && h.Ready && h.Pane != "" && h.Program == "" {
+		switch verdict, err := a.paste(*h, true, ""); {
+		case err != nil:
+			a.out = held(a.out, loop.TmuxSilent, err)
+			return false
+		case verdict == tmux.Delivered:
+			a.done(loop.Pasted)
+			return false
+		case verdict == tmux.Unseen:
+			a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
+			return false
+		}
+	}
+	return a.look()
+}
+
+// look asks tmux for the session's state and goes on from there (rules 38 to 40).
+func (a *act) look() (fallback bool) {
+	h := a.s.Tmux
+	if h.Next != "" {
+		if done := a.begun(); done {
+			return false
+		}
+		h = a.s.Tmux
+	}
+	pane, state, err := a.server(h.Socket).Look(a.ctx, target(h))
+	switch state {
+	case tmux.Unknown:
+		a.out = held(a.out, loop.TmuxSilent, err)
+		return false
+	case tmux.Absent:
+		return a.open(nil)
+	case tmux.Dead:
+		return a.open(&pane)
+	}
+	a.typeAt(pane)
+	return false
+}
+
+// begun finishes a spawn whose caller was killed between asking tmux and
+// writing down the answer: the token was saved before, so the pane is known.
+func (a *act) begun() (done bool) {
+	h := *a.s.Tmux
+	pane, state, err := a.server(h.Socket).Look(a.ctx, tmux.Target{Identity: tmux.Identity{Socket: h.Socket}, Token: h.Next})
+	switch state {
+	case tmux.Unknown:
+		a.out = held(a.out, loop.TmuxSilent, err)
+		return true
+	case tmux.Live:
+		first := h.First
+		a.adopt(pane, false)
+		if first != "" && first == a.news.name() {
+			a.done(loop.Respawned)
+			return true
+		}
+		return false
+	}
+	a.s.Tmux.Next, a.s.Tmux.First = "", ""
+	return false
+}
+
+// typeAt types at a live pane of ours that is not known to listen yet.
+func (a *act) typeAt(pane tmux.Pane) {
+	h := *a.s.Tmux
+	switch {
+	case pane.InputOff:
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("the pane's input is off"))
+		return
+	case h.Program != "" && pane.Command != h.Program:
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("another program is in front in the pane"))
+		return
+	case h.Program == "" && !pane.Ready && a.young(h):
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("the harness does not listen yet"))
+		return
+	case !pane.Ready && pane.InMode:
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("somebody reads in the pane's copy mode"))
+		return
+	}
+	h.Session, h.Pane, h.Socket, h.ServerPID, h.ServerStart = pane.Session, pane.Pane, pane.Socket, pane.Identity.PID, pane.Start
+	verdict, err := a.paste(h, pane.Ready, h.Program)
+	switch {
+	case err != nil:
+		a.out = held(a.out, loop.TmuxSilent, err)
+	case verdict == tmux.Delivered:
+		h.Ready = pane.Ready
+		a.s.Tmux = &h
+		a.done(loop.Pasted)
+	default:
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
+	}
+}
+
+func (a *act) young(h work.Handle) bool {
+	at, err := time.Parse(time.RFC3339, h.At)
+	return err == nil && a.Now().Sub(at) < slowStart
+}
+
+// paste types the news at a pane. A harness that is not known to take
+// bracketed pastes gets them on one line, as a newline would submit.
+func (a *act) paste(h work.Handle, bracketed bool, front string) (tmux.Verdict, error) {
+	sum := sha256.Sum256([]byte(h.Token + a.news.name() + a.news.key))
+	nonce := hex.EncodeToString(sum[:4])
+	adapter := a.Harnesses[a.harnessName()]
+	p := tmux.Paste{
+		Target: target(&h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
+		Delay: adapter.SubmitDelay, Patience: 2 * time.Second, Front: front,
+	}
+	switch adapter.Composer {
+	case "":
+	case "none":
+		p.NoLook = true
+	default:
+		p.Composer = regexp.MustCompile(adapter.Composer)
+	}
+	if !bracketed {
+		p.Text = strings.ReplaceAll(p.Text, "\n", " ⏎ ")
+	}
+	return a.server(h.Socket).Deliver(a.ctx, p)
+}
+
+func (a *act) harnessName() string {
+	if a.s.Harness != "" {
+		return a.s.Harness
+	}
+	return a.rec.Harness
+}
+
+func (a *act) adapter() (harness.Adapter, error) {
+	h, ok := a.Harnesses[a.harnessName()]
+	if !ok {
+		return harness.Adapter{}, errors.New("harness " + a.harnessName() + " is not configured: add [harness." + a.harnessName() + "] to the configuration")
+	}
+	return h, nil
+}
+
+// done notes that the news arrived. What arrived and could not be noted is
+// still delivered; at worst it comes once more.
+func (a *act) done(how loop.How) {
+	a.out.Fate, a.out.How = loop.Delivered, how
+	a.out.TmuxTarget = a.s.TmuxTarget
+	err := a.save(func(s *work.Session) { s.Note(a.news.id, a.news.key, a.Now()) })
+	if err != nil {
+		a.out.Message = "delivered, but not noted: " + err.Error()
+	}
+}
+
+// save writes what this attempt learnt about the session's handle and
+// conversation, together with fn's change, into the record.
+func (a *act) save(fn func(*work.Session)) error {
+	r, err := a.change(a.ctx, a.rec.Ref, a.s.Ref, func(s *work.Session) {
+		s.Tmux, s.TmuxTarget, s.Tree = a.s.Tmux, a.s.TmuxTarget, a.s.Tree
+		s.Harness, s.Cwd, s.Declined, s.CreatedAt = a.s.Harness, a.s.Cwd, a.s.Declined, a.s.CreatedAt
+		s.HarnessSessionID, s.FormerSessionIDs = a.s.HarnessSessionID, a.s.FormerSessionIDs
+		fn(s)
+	})
+	if err != nil {
+		return err
+	}
+	if s := r.At(a.s.Ref); s != nil {
+		a.rec, a.s = r, s
+	}
+	return nil
+}

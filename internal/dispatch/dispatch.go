@@ -1,0 +1,84 @@
+// Package dispatch is the order of things: an event is accepted, decided on
+// under its record's lock, saved, acted upon with the lock free, noted, and
+// taken out of the inbox. It holds no policy and knows no flags.
+package dispatch
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/gh-loop/gh-loop/internal/config"
+	"github.com/gh-loop/gh-loop/internal/harness"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/tree"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// Loop is everything that a call needs, made by the command that was called.
+type Loop struct {
+	Store     *store.Store
+	Log       journal.Log
+	Config    config.Config
+	Settings  loop.Settings
+	Harnesses map[string]harness.Adapter
+	Trees     tree.Trees
+	Socket    string // where new sessions go
+	Bin       string // absolute path of this program
+	Now       func() time.Time
+	NewID     func() string // a new random UUID
+	Warn      func(string)  // what a person at the terminal should know
+}
+
+// Spawning bounds: how long a new program may take until it is called ready
+// or the call stops waiting, and how long after its start a program that never
+// said that it is ready is still taken for one that starts.
+const (
+	readyBound = 3 * time.Second
+	slowStart  = 30 * time.Second
+)
+
+func (d *Loop) server(socket string) tmux.Server {
+	if socket == "" {
+		socket = d.Socket
+	}
+	return tmux.Server{Socket: socket}
+}
+
+// target says how a session's handle is found again.
+func target(h *work.Handle) tmux.Target {
+	return tmux.Target{
+		Identity: tmux.Identity{Socket: h.Socket, PID: h.ServerPID, Start: h.ServerStart},
+		Session:  h.Session, Pane: h.Pane, Token: h.Token,
+	}
+}
+
+// note writes a line; the log is never worth failing for.
+func (d *Loop) note(l journal.Line) {
+	if err := d.Log.Note(l); err != nil && d.Warn != nil {
+		d.Warn("the event log cannot be written: " + err.Error())
+	}
+}
+
+func (d *Loop) at() string { return work.Stamp(d.Now()) }
+
+// change changes one endpoint of an item's record.
+func (d *Loop) change(ctx context.Context, item, endpoint work.Ref, fn func(*work.Session)) (*work.Record, error) {
+	return d.Store.Change(ctx, item, func(r *work.Record) (*work.Record, error) {
+		if r == nil {
+			return nil, store.ErrNotFound
+		}
+		if s := r.At(endpoint); s != nil {
+			fn(s)
+		}
+		return r, nil
+	})
+}
+
+// DetectorArgs is the program that watches a new pane until its harness listens.
+func (d *Loop) detector() []string { return []string{d.Bin, "hook", "ready"} }
+
+func (d *Loop) stateDir() string { return filepath.Clean(d.Store.Dir) }

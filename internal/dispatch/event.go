@@ -1,0 +1,261 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gh-loop/gh-loop/internal/event"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// Result is what is told about one event.
+type Result struct {
+	Event       string         `json:"event"`
+	Action      string         `json:"action"`
+	Delivery    string         `json:"delivery"`
+	Key         string         `json:"key"`
+	Refs        []event.Named  `json:"refs"`
+	PullRequest work.Ref       `json:"pullRequest,omitzero"`
+	Outcomes    []loop.Outcome `json:"outcomes"`
+}
+
+// Event takes one webhook body. An error means that the caller still has the
+// event; with none it was delivered, settled, or is held by us.
+func (d *Loop) Event(ctx context.Context, name, delivery string, body []byte) (Result, error) {
+	e, err := event.Read(body, name, delivery)
+	if err != nil {
+		return Result{}, err
+	}
+	if e, err = d.byHead(e); err != nil {
+		return Result{}, err
+	}
+	if reason := loop.Screen(e); reason != "" {
+		return d.result(e, d.settled(e, reason)), nil
+	}
+	waiting, err := d.Store.Waiting()
+	if err != nil {
+		return Result{}, err
+	}
+	if len(waiting) == 0 {
+		if out, ok := d.refused(e); ok {
+			return d.result(e, out...), nil
+		}
+	}
+	t, err := d.Store.Accept(ctx, e.Name, delivery, body, d.Now())
+	if err != nil {
+		return Result{}, err
+	}
+	return d.result(e, d.inTurn(ctx, t, e)...), nil
+}
+
+func (d *Loop) result(e event.Event, out ...loop.Outcome) Result {
+	refs := e.Refs
+	if refs == nil {
+		refs = []event.Named{}
+	}
+	return Result{e.Name, e.Action, e.Delivery, e.Key, refs, e.PullRequest, out}
+}
+
+// byHead finds the pull request of a check that names none (a fork's) by the
+// heads that live records remember (rule 16).
+func (d *Loop) byHead(e event.Event) (event.Event, error) {
+	if e.Kind != event.Check || len(e.Refs) > 0 || e.Head == nil {
+		return e, nil
+	}
+	records, _, err := d.Store.Live()
+	if err != nil {
+		return e, err
+	}
+	for _, r := range records {
+		for _, s := range r.Endpoints() {
+			if loop.HeadMatches(s, e) {
+				e.PullRequest, e.Subject = s.Ref, s.Ref
+				e.Refs = []event.Named{{Ref: s.Ref, Sources: []work.Source{work.FromRecord}}}
+				return e, nil
+			}
+		}
+	}
+	return e, nil
+}
+
+// match finds the records that an event concerns, each once, in the order of
+// its refs (rule 27). What closed or reopened is asked for by itself: its own
+// record, ended ones too, and all that list it (rules 41 and 42).
+func (d *Loop) match(e event.Event) ([]*work.Record, []*store.DamagedError, error) {
+	var found []*work.Record
+	var damaged []*store.DamagedError
+	add := func(recs ...*work.Record) {
+		for _, r := range recs {
+			if !slices.ContainsFunc(found, func(have *work.Record) bool { return have.Ref.Same(r.Ref) }) {
+				found = append(found, r)
+			}
+		}
+	}
+	refs := e.Refs
+	ends := e.Closes || e.Reopens
+	if ends && !e.Subject.IsZero() {
+		refs = append([]event.Named{{Ref: e.Subject}}, refs...)
+	}
+	for i, n := range refs {
+		own, err := d.Store.Find(n.Ref)
+		subject := ends && i == 0
+		if subject && errors.Is(err, store.ErrNotFound) {
+			own, err = d.Store.FindClosed(n.Ref)
+		}
+		var broken *store.DamagedError
+		switch {
+		case err == nil:
+			add(own)
+			if !subject {
+				continue
+			}
+		case errors.As(err, &broken):
+			damaged = append(damaged, broken)
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, nil, err
+		}
+		listing, bad, err := d.Store.Listing(n.Ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		add(listing...)
+		damaged = append(damaged, bad...)
+	}
+	return found, damaged, nil
+}
+
+// refused settles an event that needs neither the inbox nor a write: nobody
+// is concerned, or everybody concerned refuses it as things stand.
+func (d *Loop) refused(e event.Event) ([]loop.Outcome, bool) {
+	records, damaged, err := d.match(e)
+	if err != nil || len(damaged) > 0 {
+		return nil, false
+	}
+	if len(records) == 0 {
+		return []loop.Outcome{d.settled(e, d.unmatched(e))}, true
+	}
+	var decisions []loop.Decision
+	for _, r := range records {
+		c := loop.Decide(r, e, d.Settings, d.at())
+		if c.Act != loop.Settle || c.Changed {
+			return nil, false
+		}
+		decisions = append(decisions, c)
+	}
+	var out []loop.Outcome
+	for i, r := range records {
+		o := loop.Outcome{Item: r.Ref, Endpoint: decisions[i].Endpoint, Fate: loop.Settled, Reason: decisions[i].Reason}
+		out = append(out, d.told(e, o))
+	}
+	return out, true
+}
+
+func (d *Loop) unmatched(e event.Event) loop.Reason {
+	if e.Closes {
+		return loop.NothingToClose
+	}
+	return loop.Unmatched
+}
+
+func (d *Loop) settled(e event.Event, r loop.Reason) loop.Outcome {
+	return d.told(e, loop.Outcome{Fate: loop.Settled, Reason: r})
+}
+
+// told writes an outcome's line and gives the outcome back.
+func (d *Loop) told(e event.Event, o loop.Outcome) loop.Outcome {
+	d.note(journal.Line{
+		What: string(o.Fate), Item: o.Item.String(), Endpoint: o.Endpoint.String(), Event: e.Name, Delivery: e.Delivery,
+		How: string(o.How), Reason: string(o.Reason), Message: o.Message,
+	})
+	return o
+}
+
+// handle carries an accepted event out for every record that it matches.
+func (d *Loop) handle(ctx context.Context, e event.Event) []loop.Outcome {
+	records, damaged, err := d.match(e)
+	if err != nil {
+		return []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: loop.RecordDamaged, Message: err.Error()})}
+	}
+	if len(records) == 0 && len(damaged) > 0 {
+		return []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: loop.RecordDamaged, Message: damaged[0].Error()})}
+	}
+	if len(records) == 0 {
+		return []loop.Outcome{d.settled(e, d.unmatched(e))}
+	}
+	var out []loop.Outcome
+	for _, r := range records {
+		out = append(out, d.told(e, d.forRecord(ctx, r, e)))
+	}
+	return out
+}
+
+// forRecord decides under the record's lock, saves, and acts with it free.
+func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event) loop.Outcome {
+	var c loop.Decision
+	saved, err := d.Store.Change(ctx, r.Ref, func(now *work.Record) (*work.Record, error) {
+		if now == nil {
+			return nil, store.ErrNotFound
+		}
+		if c = loop.Decide(now, e, d.Settings, d.at()); !c.Changed {
+			return nil, nil
+		}
+		return now, nil
+	})
+	out := loop.Outcome{Item: r.Ref, Endpoint: r.Ref, Fate: loop.Settled}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		out.Reason = loop.Unmatched
+		return out
+	case err != nil && c.Act != loop.Deliver:
+		out.Fate, out.Reason, out.Message = loop.Held, loop.RecordDamaged, err.Error()
+		return out
+	case err != nil: // rule 28: the event goes on, and a line says why nothing was recorded
+		c = loop.Decide(r, e, d.Settings, d.at())
+		d.note(journal.Line{What: "error", Item: r.Ref.String(), Endpoint: e.PullRequest.String(), Event: e.Name, Delivery: e.Delivery, Message: "the pull request could not be recorded: " + err.Error()})
+	case saved != nil:
+		r = saved
+	}
+	d.noteDecision(r, e, c)
+	out.Endpoint, out.Reason = c.Endpoint, c.Reason
+	switch c.Act {
+	case loop.Deliver:
+		return d.deliver(ctx, r.Ref, c.Endpoint, e)
+	case loop.CloseRecord:
+		d.endAll(ctx, r)
+	case loop.CloseEndpoint:
+		d.end(ctx, r.Ref, r.At(c.Endpoint))
+	}
+	return out
+}
+
+func (d *Loop) noteDecision(r *work.Record, e event.Event, c loop.Decision) {
+	line := journal.Line{Item: r.Ref.String(), Endpoint: c.Endpoint.String(), Event: e.Name, Delivery: e.Delivery}
+	if c.Linked {
+		linked := line
+		linked.What, linked.Endpoint = "linked", e.PullRequest.String()
+		if s := r.PullRequest(e.PullRequest); s != nil && s.Linkage != nil {
+			linked.Reason = string(s.Linkage.Source)
+		}
+		d.note(linked)
+	}
+	if c.LinkErr != nil {
+		line.What, line.Message = "error", c.LinkErr.Error()
+		d.note(line)
+	}
+	switch c.Act {
+	case loop.CloseEndpoint:
+		line.What, line.Reason = "kept-open", string(loop.KeptOpen)
+		line.Message = "the pull request closed; its item goes on"
+	case loop.Reopen:
+		line.What = "reopened"
+	case loop.CloseRecord:
+		line.What = "closed"
+	default:
+		return
+	}
+	d.note(line)
+}

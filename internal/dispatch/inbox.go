@@ -1,0 +1,187 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gh-loop/gh-loop/internal/event"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+)
+
+// inTurn handles an accepted event after all earlier ones that may go to the
+// same conversation (rule 37), and then takes up what else was left behind.
+func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event) []loop.Outcome {
+	blocked := d.before(ctx, t.Seq, e)
+	var out []loop.Outcome
+	if blocked != "" {
+		out = []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: blocked, Message: "an earlier event for the same conversation is still held"})}
+	} else {
+		out = d.handle(ctx, e)
+	}
+	d.conclude(t, out)
+	return out
+}
+
+// conclude takes a handled event out of the inbox, or keeps what is held.
+func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
+	h := store.Held{At: d.at()}
+	for _, o := range out {
+		if o.Fate != loop.Held {
+			continue
+		}
+		h.Reason = string(o.Reason)
+		if !o.Item.IsZero() {
+			h.Items = append(h.Items, o.Item)
+			h.Endpoints = append(h.Endpoints, o.Endpoint)
+		}
+		if o.Reason == loop.SpawnFailed {
+			h.Tries = t.Held.Tries
+		}
+	}
+	var err error
+	if h.Reason == "" {
+		err = t.Done()
+	} else {
+		err = t.Hold(h)
+	}
+	if err != nil {
+		d.note(journal.Line{What: "error", Delivery: t.Delivery, Message: err.Error()})
+	}
+}
+
+// before sees to it that every earlier event which may concern the same
+// conversation is done. It returns why one of them still waits, or "".
+func (d *Loop) before(ctx context.Context, seq uint64, e event.Event) loop.Reason {
+	entries, err := d.Store.Waiting()
+	if err != nil {
+		d.note(journal.Line{What: "error", Message: err.Error()})
+		return ""
+	}
+	var blocked loop.Reason
+	mine := d.conversations(e)
+	for _, w := range entries {
+		if w.Seq >= seq {
+			break
+		}
+		earlier, ok := d.peek(w)
+		if !ok || !slices.ContainsFunc(d.conversations(earlier), func(c string) bool { return slices.Contains(mine, c) }) {
+			continue
+		}
+		switch reason, err := d.take(ctx, w.Seq, true); {
+		case err != nil:
+			blocked = loop.TmuxSilent
+		case reason != "":
+			blocked = reason
+		}
+	}
+	return blocked
+}
+
+// conversations names what an event belongs to: its pull request, or else its
+// refs, and the endpoints that it would go to as things stand.
+func (d *Loop) conversations(e event.Event) []string {
+	var keys []string
+	for _, n := range e.Refs {
+		if e.PullRequest.IsZero() || n.Ref.Same(e.PullRequest) {
+			keys = append(keys, n.Ref.Key())
+		}
+	}
+	records, _, err := d.match(e)
+	if err != nil {
+		return keys
+	}
+	for _, r := range records { // our own copies: deciding may write into them
+		keys = append(keys, loop.Decide(r, e, d.Settings, d.at()).Endpoint.Key())
+	}
+	return keys
+}
+
+func (d *Loop) peek(w store.Entry) (event.Event, bool) {
+	t, err := d.Store.Peek(w.Seq)
+	if err != nil {
+		return event.Event{}, false
+	}
+	e, err := d.read(t)
+	return e, err == nil
+}
+
+func (d *Loop) read(t *store.Ticket) (event.Event, error) {
+	e, err := event.Read(t.Body, t.Name, t.Delivery)
+	if err != nil {
+		return e, err
+	}
+	return d.byHead(e)
+}
+
+// take claims one event of the inbox and handles it. It returns why the event
+// still waits, or "" when it is done, by us or by somebody else.
+func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, error) {
+	t, err := d.Store.Claim(ctx, seq, wait)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	e, err := d.read(t)
+	tries, tryErr := t.Try()
+	if err != nil || tryErr != nil || tries > store.MaxTries {
+		return "", d.setAside(t, errors.Join(err, tryErr))
+	}
+	out := d.handle(ctx, e)
+	d.conclude(t, out)
+	for _, o := range out {
+		if o.Fate == loop.Held {
+			return o.Reason, nil
+		}
+	}
+	return "", nil
+}
+
+func (d *Loop) setAside(t *store.Ticket, why error) error {
+	message := "set aside after too many tries; gh loop doctor lists it"
+	if why != nil {
+		message = why.Error()
+	}
+	d.note(journal.Line{What: "error", Event: t.Name, Delivery: t.Delivery, Reason: t.Held.Reason, Message: message})
+	return t.SetAside()
+}
+
+// Drain takes up what was left in the inbox: by a crash, or held. Of one
+// conversation that still cannot take an event no further one is tried.
+func (d *Loop) Drain(ctx context.Context) {
+	entries, err := d.Store.Waiting()
+	if err != nil {
+		return
+	}
+	stuck := map[string]bool{}
+	for _, w := range entries {
+		e, ok := d.peek(w)
+		var keys []string
+		if ok {
+			keys = d.conversations(e)
+		}
+		if slices.ContainsFunc(keys, func(k string) bool { return stuck[k] }) {
+			continue
+		}
+		if reason, err := d.take(ctx, w.Seq, false); err != nil || reason != "" {
+			for _, k := range keys {
+				stuck[k] = true
+			}
+		}
+	}
+}
+
+// Held counts the events that wait for each endpoint, by its key.
+func Held(entries []store.Entry) map[string]int {
+	n := map[string]int{}
+	for _, w := range entries {
+		for _, ref := range w.Held.Endpoints {
+			n[ref.Key()]++
+		}
+	}
+	return n
+}

@@ -1,0 +1,240 @@
+package dispatch
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/gh-loop/gh-loop/internal/harness"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/tree"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// open starts the endpoint's harness, or brings its conversation back, with
+// the news as first prompt. dead is our own dead pane, if there is one; it is
+// used again. It reports whether the item's session should get the news.
+func (a *act) open(dead *tmux.Pane) (fallback bool) {
+	isPR := !a.s.Ref.Same(a.rec.Ref)
+	first := a.s.TmuxTarget == "" && a.s.HarnessSessionID == ""
+	if isPR {
+		if no := a.place(); no != nil {
+			a.decline(*no)
+			return true
+		}
+	}
+	if a.s.CreatedAt == "" {
+		a.s.CreatedAt = a.at()
+	}
+	how, what := loop.Respawned, "respawned"
+	if first {
+		how, what = loop.Spawned, "spawned"
+	}
+	spawned, err := a.start(dead)
+	var unknown *tmux.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		a.out = held(a.out, loop.TmuxSilent, err)
+		return false
+	case err != nil:
+		a.out = held(a.out, loop.SpawnFailed, err)
+		a.noteSession("failed", string(loop.SpawnFailed), err.Error())
+		return isPR
+	}
+	a.adopt(spawned.Pane, spawned.Ready)
+	a.noteSession(what, "", a.s.TmuxTarget)
+	a.done(how)
+	return false
+}
+
+// refusal is why a pull request cannot have a session, and what that rests on.
+type refusal struct {
+	work.Declined
+	err error
+}
+
+// place settles where a pull request's session may run (rules 32 and 35).
+// What was declined is not tried again while what it rested on stays the same.
+func (a *act) place() *refusal {
+	if holder, err := a.holder(); err != nil {
+		return &refusal{work.Declined{Reason: string(loop.DeclinedName), Basis: holder}, err}
+	}
+	if a.s.Cwd != "" {
+		return nil
+	}
+	_, inTree, err := a.Trees.Clone(a.ctx, a.rec.Cwd)
+	if err != nil || !inTree {
+		a.s.Cwd = a.rec.Cwd
+		return nil
+	}
+	no := refusal{work.Declined{Reason: string(loop.DeclinedTree), Basis: a.Trees.Basis(a.ctx, a.treeRequest())}, nil}
+	if was := a.s.Declined; was != nil && was.Reason == no.Reason && was.Basis == no.Basis {
+		no.err = errors.New("no working tree could be made before, and nothing changed since")
+		return &no
+	}
+	path, err := a.Trees.Make(a.ctx, a.treeRequest())
+	if err != nil {
+		no.err = err
+		return &no
+	}
+	a.s.Cwd, a.s.Tree = path, path
+	return nil
+}
+
+func (a *act) treeRequest() tree.Request {
+	req := tree.Request{Cwd: a.rec.Cwd, Item: a.rec.Ref, PR: a.s.Ref, Repos: a.Config.Workspace.Repos}
+	if a.s.Head != nil {
+		req.Head = *a.s.Head
+	}
+	return req
+}
+
+// holder finds another record whose session for the same pull request lives.
+func (a *act) holder() (basis string, err error) {
+	others, _, err := a.Store.Listing(a.s.Ref)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range others {
+		s := r.PullRequest(a.s.Ref)
+		if r.Ref.Same(a.rec.Ref) || s == nil || !s.Live() || s.Tmux == nil {
+			continue
+		}
+		if _, state, _ := a.server(s.Tmux.Socket).Look(a.ctx, target(s.Tmux)); state == tmux.Live || state == tmux.Unknown {
+			return r.Ref.Key() + " " + s.Tmux.Token, fmt.Errorf("%s holds the session of %s: unlink it from one of the two items", r.Ref, s.Ref)
+		}
+	}
+	return "", nil
+}
+
+// decline notes, once, why a pull request got no session of its own.
+func (a *act) decline(no refusal) {
+	a.out.Reason, a.out.Message = loop.Reason(no.Reason), no.err.Error()
+	if was := a.s.Declined; was != nil && was.Reason == no.Reason && was.Basis == no.Basis {
+		return
+	}
+	no.At = a.at()
+	a.s.Declined = &no.Declined
+	a.noteSession("declined", no.Reason, no.err.Error())
+	if err := a.save(func(*work.Session) {}); err != nil {
+		a.noteSession("error", "", err.Error())
+	}
+}
+
+func (a *act) noteSession(what, reason, message string) {
+	a.note(journal.Line{
+		What: what, Item: a.rec.Ref.String(), Endpoint: a.s.Ref.String(), Event: a.news.kind, Delivery: a.news.id,
+		Reason: reason, Message: message,
+	})
+}
+
+// start runs the harness: resumed by its id where it can be, and as a fresh
+// conversation where it cannot or where the resumed one dies at once.
+func (a *act) start(dead *tmux.Pane) (tmux.Spawned, error) {
+	adapter, err := a.adapter()
+	if err != nil {
+		return tmux.Spawned{}, err
+	}
+	if err := adapter.Installed(exec.LookPath); err != nil {
+		return tmux.Spawned{}, err
+	}
+	if st, err := os.Stat(a.cwd()); err != nil || !st.IsDir() {
+		return tmux.Spawned{}, fmt.Errorf("directory %q of %s is gone: make it again, or start the item elsewhere with --cwd", a.cwd(), a.s.Ref)
+	}
+	probe := time.Duration(a.Config.Routing.Tmux.ResumeProbeSeconds * float64(time.Second))
+	if work.UsableID(a.s.HarnessSessionID) && a.Config.Routing.Tmux.ResumeOnRespawn && len(adapter.Resume) > 0 && a.s.TmuxTarget != "" {
+		argv, err := adapter.ResumeArgs(a.values())
+		if err != nil {
+			return tmux.Spawned{}, err
+		}
+		spawned, err := a.spawn(argv, dead, probe)
+		if err != nil || !spawned.Died {
+			return spawned, err
+		}
+		a.noteSession("resume-failed", "", "conversation "+a.s.HarnessSessionID+" ended at once; a fresh one takes over")
+		dead = &spawned.Pane
+	}
+	a.s.SetConversation(a.NewID())
+	argv, err := adapter.StartArgs(a.values())
+	if err != nil {
+		return tmux.Spawned{}, err
+	}
+	spawned, err := a.spawn(argv, dead, 0)
+	if err == nil && spawned.Died {
+		err = fmt.Errorf("%q ended at once (%s) in session %s: see what it says with gh loop attach", argv[0], spawned.DeadStatus, spawned.Name)
+		a.adopt(spawned.Pane, false)
+		if saveErr := a.save(func(*work.Session) {}); saveErr != nil {
+			err = errors.Join(err, saveErr)
+		}
+	}
+	return spawned, err
+}
+
+// values fill the harness's argument lists; the news are its first prompt.
+func (a *act) values() harness.Values {
+	nonce := rand.Text()[:8]
+	return harness.Values{
+		ID: a.s.HarnessSessionID, Prompt: a.news.text(nonce), Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Cwd: a.cwd(),
+	}
+}
+
+func (a *act) cwd() string {
+	if a.s.Cwd != "" {
+		return a.s.Cwd
+	}
+	return a.rec.Cwd
+}
+
+// spawn saves what is about to be done, and then asks tmux.
+func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.Spawned, error) {
+	token := rand.Text()
+	h := work.Handle{Socket: a.Socket}
+	if a.s.Tmux != nil && dead != nil {
+		h = *a.s.Tmux
+	}
+	h.Next, h.First, h.At, h.Ended = token, a.news.name(), a.at(), false
+	a.s.Tmux = &h
+	if err := a.save(func(*work.Session) {}); err != nil {
+		return tmux.Spawned{}, err
+	}
+	role := "pr"
+	if a.s.Ref.Same(a.rec.Ref) {
+		role = "item"
+	}
+	name := a.s.Ref.SessionName()
+	sp := tmux.Spawn{
+		Name: name, AltName: name + "-" + a.s.Ref.Hash8(), Title: a.s.Ref.Short(), Dir: a.cwd(), Argv: argv,
+		Env: []string{
+			"GH_LOOP_REF=" + a.s.Ref.String(), "GH_LOOP_ITEM=" + a.rec.Ref.String(), "GH_LOOP_ROLE=" + role,
+			"GH_LOOP_STATE_DIR=" + a.stateDir(), "GH_LOOP_BIN=" + a.Bin,
+		},
+		Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Role: role, Token: token,
+		Detector: a.detector(), Ready: readyBound, Watch: watch,
+	}
+	srv := a.server(h.Socket)
+	if dead != nil {
+		return srv.Respawn(a.ctx, *dead, sp)
+	}
+	return srv.Spawn(a.ctx, sp)
+}
+
+// adopt writes down where a session of ours lives.
+func (a *act) adopt(p tmux.Pane, ready bool) {
+	at := ""
+	if a.s.Tmux != nil {
+		at = a.s.Tmux.At
+	}
+	a.s.Tmux = &work.Handle{
+		Socket: p.Socket, ServerPID: p.Identity.PID, ServerStart: p.Start, Session: p.Session, Pane: p.Pane,
+		Token: p.Token, Ready: ready || p.Ready, At: at,
+	}
+	if p.Name != "" {
+		a.s.TmuxTarget = p.Name
+	}
+	a.s.Declined = nil
+}

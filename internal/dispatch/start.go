@@ -1,0 +1,201 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// StartRequest is what a person asks for with start. Empty fields keep what
+// the item's record says, or the configured default for a new one.
+type StartRequest struct {
+	Ref     work.Ref
+	Harness string
+	Cwd     string // absolute
+	Prompt  string
+	Mode    work.Mode
+	NoSpawn bool
+}
+
+// Started is what became of a start.
+type Started struct {
+	Record *work.Record
+	New    bool
+	loop.Outcome
+}
+
+// Start makes an item's record and session, or brings back what it has: paused
+// becomes active, dead is respawned, closed is reopened.
+func (d *Loop) Start(ctx context.Context, q StartRequest) (Started, error) {
+	var out Started
+	if q.Harness != "" {
+		if _, ok := d.Harnesses[q.Harness]; !ok {
+			return out, d.unknownHarness(q.Harness)
+		}
+	}
+	r, err := d.Store.Change(ctx, q.Ref, func(r *work.Record) (*work.Record, error) {
+		if out.New = r == nil; out.New {
+			r = &work.Record{Session: work.Session{Ref: q.Ref, Harness: d.Config.Routing.DefaultHarness, CreatedAt: d.at()}}
+		}
+		return r, d.bring(r, q, out.New)
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Record = r
+	out.Item, out.Endpoint, out.TmuxTarget = r.Ref, r.Ref, r.TmuxTarget
+	if q.NoSpawn {
+		return out, nil
+	}
+	if err := d.launch(ctx, r, q, &out); err != nil {
+		return out, err
+	}
+	if out.Record, err = d.Store.Find(r.Ref); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+func (d *Loop) unknownHarness(name string) error {
+	return fmt.Errorf("harness %q is not known: use a built-in one or add [harness.%s] to the configuration", name, name)
+}
+
+// bring changes a record as a start asks, and makes it live.
+func (d *Loop) bring(r *work.Record, q StartRequest, isNew bool) error {
+	if !r.Live() {
+		r.Reopen()
+	}
+	r.Status = work.Active
+	if q.Harness != "" && q.Harness != r.Harness {
+		if !isNew && r.HarnessSessionID != "" {
+			r.SetConversation("") // another program cannot resume it
+		}
+		r.Harness = q.Harness
+	}
+	if _, ok := d.Harnesses[r.Harness]; !ok {
+		return d.unknownHarness(r.Harness)
+	}
+	if q.Cwd != "" && (isNew || q.Cwd != r.Cwd) {
+		r.Cwd = q.Cwd
+	}
+	if q.Mode != "" {
+		r.SessionPerPr = q.Mode
+	}
+	return nil
+}
+
+// launch sees to it that the item's session lives.
+func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *Started) error {
+	unlock, err := d.Store.LockEndpoint(ctx, r.Ref)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if r, err = d.Store.Find(r.Ref); err != nil {
+		return err
+	}
+	a := act{Loop: d, ctx: ctx, rec: r, s: &r.Session, out: out.Outcome, news: news{kind: "start", key: "start:" + d.NewID(), text: func(string) string { return q.Prompt }}}
+	if q.Prompt == "" {
+		a.revive()
+	} else {
+		a.run()
+	}
+	out.Outcome = a.out
+	switch a.out.Fate {
+	case loop.Held, loop.Failed:
+		return fmt.Errorf("%s: %s", a.out.Reason, a.out.Message)
+	}
+	return nil
+}
+
+// revive brings a session back without telling its harness anything; one that
+// lives is left alone.
+func (a *act) revive() {
+	if a.s.Tmux == nil {
+		a.open(nil)
+		return
+	}
+	if a.s.Tmux.Next != "" && a.begun() && a.out.Fate != loop.Delivered {
+		return
+	}
+	pane, state, err := a.server(a.s.Tmux.Socket).Look(a.ctx, target(a.s.Tmux))
+	switch state {
+	case tmux.Unknown:
+		a.out = held(a.out, loop.TmuxSilent, err)
+	case tmux.Absent:
+		a.open(nil)
+	case tmux.Dead:
+		a.open(&pane)
+	default:
+		a.out.Fate, a.out.TmuxTarget = loop.Settled, pane.Name
+	}
+}
+
+// Link records that a pull request delivers an item. It reports whether that is new.
+func (d *Loop) Link(ctx context.Context, pr, item work.Ref) (bool, error) {
+	if pr.Same(item) {
+		return false, fmt.Errorf("%s cannot deliver itself", pr)
+	}
+	isNew := false
+	_, err := d.Store.Change(ctx, item, func(r *work.Record) (*work.Record, error) {
+		if r == nil {
+			return nil, d.notHere(item)
+		}
+		if !r.Live() {
+			return nil, fmt.Errorf("%s has ended: gh loop start %s brings it back", item, item.Short())
+		}
+		at := d.at()
+		var err error
+		isNew, err = r.Link(&work.Session{Ref: pr, Harness: r.Harness, Status: work.Active, CreatedAt: at, Linkage: &work.Linkage{Source: work.FromPerson, At: at}})
+		if err != nil || !isNew {
+			return nil, err
+		}
+		return r, nil
+	})
+	if err == nil && isNew {
+		d.note(journal.Line{What: "linked", Item: item.String(), Endpoint: pr.String(), Reason: string(work.FromPerson)})
+	}
+	return isNew, err
+}
+
+// Unlink takes a pull request off an item's record. Its session, if it has
+// one, is closed as retention says.
+func (d *Loop) Unlink(ctx context.Context, pr, item work.Ref) (bool, error) {
+	if _, err := d.Store.Find(item); err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			return false, d.notHere(item)
+		}
+		return false, err
+	}
+	r, err := d.change(ctx, item, pr, func(s *work.Session) { s.Close(work.ByPerson) })
+	if err != nil {
+		return false, err
+	}
+	if s := r.PullRequest(pr); s != nil {
+		d.end(ctx, item, s)
+	}
+	had := false
+	_, err = d.Store.Change(ctx, item, func(r *work.Record) (*work.Record, error) {
+		if r == nil {
+			return nil, d.notHere(item)
+		}
+		if had = r.Unlink(pr); !had {
+			return nil, nil
+		}
+		return r, nil
+	})
+	if err == nil && had {
+		d.note(journal.Line{What: "unlinked", Item: item.String(), Endpoint: pr.String()})
+	}
+	return had, err
+}
+
+func (d *Loop) notHere(item work.Ref) error {
+	return fmt.Errorf("%s is not worked on here: gh loop start %s begins", item, item.Short())
+}

@@ -1,0 +1,188 @@
+package loop
+
+import (
+	"slices"
+
+	"github.com/gh-loop/gh-loop/internal/event"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// Act is what should be done with an event for one record.
+type Act string
+
+// The acts.
+const (
+	Settle        Act = "settle"  // nothing more
+	Deliver       Act = "deliver" // hand it to Decision.Endpoint
+	CloseRecord   Act = "close-record"
+	CloseEndpoint Act = "close-endpoint"
+	Reopen        Act = "reopen"
+)
+
+// Decision is what Decide made of an event and a record. The record was
+// changed accordingly; Changed says whether it has to be saved.
+type Decision struct {
+	Act      Act
+	Reason   Reason   // for every act but Deliver
+	Endpoint work.Ref // whom it concerns
+	Linked   bool     // the pull request was recorded by this decision
+	LinkErr  error    // why it could not be
+	Changed  bool
+}
+
+// Decide settles what an event means for a record that it matched, and writes
+// the decision into the record (decision D4). The caller holds the record's
+// lock, saves, and then acts. at is the time that is noted.
+func Decide(rec *work.Record, e event.Event, s Settings, at string) Decision {
+	switch {
+	case e.Closes:
+		return closing(rec, e)
+	case e.Reopens:
+		if d, ok := reopening(rec, e); ok {
+			return d
+		}
+	}
+	d := Decision{Endpoint: rec.Ref}
+	if !rec.Live() {
+		d.Act, d.Reason = Settle, ClosedItem
+		return d
+	}
+	d.Linked, d.LinkErr = learn(rec, e, at)
+	d.Changed = d.Linked
+	if e.Reopens { // live already; it carries no words
+		d.Act, d.Reason = Settle, Reopened
+		return d
+	}
+	target := Endpoint(rec, e.PullRequest, s)
+	d.Endpoint = target.Ref
+	d.Act, d.Reason = Settle, s.refusal(rec, target, e)
+	switch d.Reason {
+	case "":
+		d.Act = Deliver
+	case PausedItem:
+		target.RecentDeliveries = work.Remember(target.RecentDeliveries, e.Delivery)
+		target.RecentKeys = work.Remember(target.RecentKeys, e.Key)
+		d.Changed = true
+	}
+	return d
+}
+
+// refusal says why an event must not reach a live endpoint, or "".
+func (s Settings) refusal(rec *work.Record, target *work.Session, e event.Event) Reason {
+	if Seen(rec, target, e) {
+		return Duplicate
+	}
+	if !s.MaySpeak(e) {
+		return Unauthorized
+	}
+	switch verbs := s.Controls(e); {
+	case len(verbs) > 1:
+		return ControlAmbiguous
+	case len(verbs) == 1:
+		return ControlRejected
+	}
+	if rec.Status == work.Paused || target.Status == work.Paused {
+		return PausedItem
+	}
+	return ""
+}
+
+// Seen says whether the endpoint dealt with the event already. An event of a
+// pull request that goes to the item was also noted on the pull request's
+// entry, so a late repeat is known there (rule 36).
+func Seen(rec *work.Record, target *work.Session, e event.Event) bool {
+	if target.Seen(e.Delivery, e.Key) {
+		return true
+	}
+	pr := rec.PullRequest(e.PullRequest)
+	return pr != nil && pr.Seen(e.Delivery, e.Key)
+}
+
+// Endpoint chooses the conversation for a pull request's event: its own entry
+// if it may have a session and is live, else the item. Never none (rule 30).
+func Endpoint(rec *work.Record, pr work.Ref, s Settings) *work.Session {
+	entry := rec.PullRequest(pr)
+	if entry == nil || !entry.Live() || !rec.Mode(s.Mode).Own(rec.Ref, pr) {
+		return &rec.Session
+	}
+	return entry
+}
+
+// learn records the event's pull request on the record (rule 28).
+func learn(rec *work.Record, e event.Event, at string) (bool, error) {
+	if e.PullRequest.IsZero() {
+		return false, nil
+	}
+	return rec.Link(&work.Session{
+		Ref:       e.PullRequest,
+		Harness:   rec.Harness,
+		Status:    work.Active,
+		CreatedAt: at,
+		Linkage:   &work.Linkage{Source: strongest(e.Refs, rec.Ref), At: at},
+		Head:      e.Head,
+		Title:     e.Title,
+	})
+}
+
+// strongest picks the best of the sources that named the item.
+func strongest(refs []event.Named, item work.Ref) work.Source {
+	for _, want := range []work.Source{work.FromReference, work.FromKeyword, work.FromBranch} {
+		for _, n := range refs {
+			if n.Ref.Same(item) && slices.Contains(n.Sources, want) {
+				return want
+			}
+		}
+	}
+	return work.FromRecord
+}
+
+// closing ends what closed and nothing else (rule 41). What is closed already
+// is closed again while its session was not ended, so that an interrupted
+// close is finished.
+func closing(rec *work.Record, e event.Event) Decision {
+	if rec.Ref.Same(e.Subject) {
+		d := Decision{Act: CloseRecord, Reason: ClosedItem, Endpoint: rec.Ref, Changed: rec.Live()}
+		if !rec.Live() && !slices.ContainsFunc(rec.Endpoints(), (*work.Session).Lingers) {
+			d.Act, d.Reason = Settle, NothingToClose
+		}
+		rec.Close(work.ByEvent)
+		return d
+	}
+	entry := rec.PullRequest(e.Subject)
+	if entry == nil || (!entry.Live() && !entry.Lingers()) {
+		return Decision{Act: Settle, Reason: NothingToClose, Endpoint: e.Subject}
+	}
+	d := Decision{Act: CloseEndpoint, Reason: ClosedEndpoint, Endpoint: entry.Ref, Changed: entry.Live()}
+	entry.Close(work.ByEvent)
+	return d
+}
+
+// reopening makes the closed thing live again (rule 42). What a person stopped
+// stays stopped: a reopened issue is no order to start an agent.
+func reopening(rec *work.Record, e event.Event) (Decision, bool) {
+	switch at := rec.At(e.Subject); {
+	case at == nil || at.Live():
+		return Decision{}, false
+	case at.EndedBy == work.ByStop:
+		return Decision{Act: Settle, Reason: AwaitingStart, Endpoint: at.Ref}, true
+	case at == &rec.Session:
+		rec.Reopen()
+	case !rec.Live():
+		return Decision{}, false
+	default:
+		at.Reopen()
+	}
+	return Decision{Act: Reopen, Reason: Reopened, Endpoint: e.Subject, Changed: true}, true
+}
+
+// HeadMatches says whether a check that names no pull request is about this
+// session's: by its head commit, or else by its head branch (rule 16).
+func HeadMatches(s *work.Session, e event.Event) bool {
+	if s.Head == nil || e.Head == nil || !s.Ref.Repository().Same(e.Repo) {
+		return false
+	}
+	if s.Head.SHA != "" && e.Head.SHA != "" {
+		return s.Head.SHA == e.Head.SHA
+	}
+	return s.Head.Branch != "" && s.Head.Branch == e.Head.Branch
+}
