@@ -157,7 +157,7 @@ func (p Paste) pasting(buffer string) []string {
 	}
 	raw := append(append([]string{}, paste...), "-S")
 	return guard(p.Pane, p.conditions(),
-		[][]string{{"if-shell", "-F", hasPasteS, script([][]string{raw}), script([][]string{paste})}, {"display-message", "-p", delivered}},
+		[][]string{{"if-shell", "-F", "-t", p.Pane, hasPasteS, script([][]string{raw}), script([][]string{paste})}, {"display-message", "-p", delivered}},
 		[][]string{{"delete-buffer", "-b", buffer}, {"display-message", "-p", refused}})
 }
 

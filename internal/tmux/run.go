@@ -131,11 +131,11 @@ func (s Server) invoke(ctx context.Context, start bool, stdin io.Reader, stdout 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 200 * time.Millisecond
+	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return nil // it ended well; the server, which is handed our pipes, may be late to close them
 	case ctx.Err() != nil:
 		return s.unknown(words, -1, said.String(), ctx.Err())
 	case cmd.ProcessState == nil:
