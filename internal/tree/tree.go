@@ -4,22 +4,28 @@ package tree
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// Trees makes and removes working trees below Root. Git is the program, "git"
-// if empty; Timeout bounds each run of it, a minute if zero.
+// Trees makes and removes working trees below Root, which is absolute. Git is
+// the program, "git" if empty; Timeout bounds each run of it, a minute if zero.
 type Trees struct {
 	Root    string
 	Git     string
 	Timeout time.Duration
 }
 
-// Request says for whom a tree is wanted. Repos maps owner/repo to clones that
-// trees may be made from.
+// Request says for whom a tree is wanted. Cwd is the item's directory. Repos
+// maps [host/]owner/repo to clones that trees may be made from.
 type Request struct {
 	Cwd      string
 	Item, PR work.Ref
@@ -27,33 +33,104 @@ type Request struct {
 	Repos    map[string]string
 }
 
-// DeclinedError says why no tree is to be had, and what would cure it.
-type DeclinedError struct{ Reason, Why, Cure string }
+// Declined is the reason that an outcome carries when no tree is to be had.
+const Declined = "declined-tree"
+
+// DeclinedError says why no tree is to be had, and what would cure it. What is
+// Temporary may pass without anything changing that Basis sees, such as a
+// network that is down.
+type DeclinedError struct {
+	Reason    string // Declined
+	Why, Cure string
+	Temporary bool
+}
 
 func (e *DeclinedError) Error() string { return e.Why + "; " + e.Cure }
 
-// DirtyError says what would be lost with a tree.
-type DirtyError struct {
-	Path string
-	Lost []string
+func declined(cure, why string, args ...any) error {
+	return &DeclinedError{Reason: Declined, Why: fmt.Sprintf(why, args...), Cure: cure}
 }
 
-func (e *DirtyError) Error() string { return e.Path }
+func failed(err error, why string, args ...any) error {
+	return &DeclinedError{
+		Reason: Declined, Why: fmt.Sprintf(why, args...) + ": " + err.Error(),
+		Cure: "it is tried again; until then the item's session gets the events", Temporary: true,
+	}
+}
 
-// Clone says whether dir lies in a git working tree, and that tree's root.
+// Clone says whether dir lies in a git working tree, and gives that tree's
+// root. Without a .git in dir or above, git is not run.
 func (t Trees) Clone(ctx context.Context, dir string) (root string, ok bool, err error) {
-	return "", false, errors.New("being built")
+	if info, err := os.Stat(dir); err != nil {
+		return "", false, err
+	} else if !info.IsDir() {
+		return "", false, fmt.Errorf("%q is no directory", dir)
+	}
+	if above(dir) == "" {
+		return "", false, nil
+	}
+	out, err := t.git(ctx, dir, "rev-parse", "--is-inside-work-tree", "--show-toplevel")
+	within, root, _ := strings.Cut(out, "\n")
+	if within == "false" {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("%q has a .git that git does not take: %w", above(dir), err)
+	}
+	return strings.TrimSuffix(root, "\n"), true, nil
 }
 
-// Make gives the path of a tree on the pull request's head.
-func (t Trees) Make(ctx context.Context, r Request) (path string, err error) {
-	return "", errors.New("being built")
+// above is the nearest directory at or above dir that holds a .git, or "".
+// A .git directory that git ignores, because it is empty, does not count.
+func above(dir string) string {
+	for dir = real(dir); ; dir = filepath.Dir(dir) {
+		at, ok := gitDir(dir)
+		_, err := os.Stat(filepath.Join(at, "HEAD"))
+		if ok && (err == nil || at != filepath.Join(dir, ".git")) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
 }
 
-// Remove takes a tree away that loses nothing, or any with force.
-func (t Trees) Remove(ctx context.Context, path string, force bool) error {
-	return errors.New("being built")
+// Basis is a short fingerprint of what a decline rested on: the clone and its
+// configuration, the branch of ours that may be in the way, the pull request's
+// head, the clone that the user named. Git is not run.
+func (t Trees) Basis(_ context.Context, r Request) string {
+	h := sha256.New()
+	note := func(parts ...any) { fmt.Fprintf(h, "%q\n", fmt.Sprint(parts...)) }
+	note(t.Root, "\n", r.Head.Branch, "\n", r.Head.SHA, "\n", r.Head.Repo)
+	for _, clone := range []string{above(r.Cwd), named(r.Repos, r.PR.Repository())} {
+		note(clone)
+		if clone == "" {
+			continue
+		}
+		common := commonDir(clone)
+		b, err := os.ReadFile(filepath.Join(common, "config"))
+		note(string(b), err != nil)
+		_, err = os.Stat(filepath.Join(common, "refs", "heads", filepath.FromSlash(branchName(r.PR))))
+		note(errors.Is(err, os.ErrNotExist))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Basis is a short fingerprint of what Make's answer rests on.
-func (t Trees) Basis(ctx context.Context, r Request) string { return "" }
+// commonDir is what all working trees of a clone share.
+func commonDir(clone string) string {
+	dir, ok := gitDir(clone)
+	if !ok {
+		return clone // bare
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "commondir"))
+	if err != nil {
+		return dir
+	}
+	common := strings.TrimSpace(string(b))
+	if filepath.IsAbs(common) {
+		return common
+	}
+	return filepath.Join(dir, common)
+}
+
+func branchName(pr work.Ref) string { return fmt.Sprintf("loop/pr-%d", pr.Number) }

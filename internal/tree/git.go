@@ -1,0 +1,92 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// git runs git in dir and gives its standard output. It asks nobody for a
+// password: it has no terminal of its own, and a deadline.
+func (t Trees) git(ctx context.Context, dir string, args ...string) (string, error) {
+	limit := t.Timeout
+	if limit <= 0 {
+		limit = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	program := t.Git
+	if program == "" {
+		program = "git"
+	}
+	// Housekeeping in the background would outlive us.
+	cmd := exec.CommandContext(ctx, program, append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false"}, args...)...)
+	cmd.Dir, cmd.Env = dir, environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// TERM lets git take its lock files away. What is left after that is killed.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	var out, words bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &words
+	err := cmd.Run()
+	if err != nil && ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	switch {
+	case err == nil:
+		return out.String(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("there is no program %q: install git", program)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", fmt.Errorf("git %s did not end within %s", args[0], limit)
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	return out.String(), fmt.Errorf("git %s: %w: %s", args[0], err, lastWords(words.String()))
+}
+
+// environment is ours, without what points git at another repository.
+func environment() []string {
+	env := []string{}
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+			"GIT_NAMESPACE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_QUARANTINE_PATH", "GIT_CONFIG", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE":
+			continue
+		}
+		env = append(env, e)
+	}
+	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+}
+
+// exit is the code with which git ended, -1 if it did not.
+func exit(err error) int {
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	return -1
+}
+
+var secret = regexp.MustCompile(`://[^/@\s]*@`)
+
+// lastWords is the end of what git said, fit for a line of a log.
+func lastWords(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, secret.ReplaceAllString(s, "://"))
+	words := []rune(strings.Join(strings.Fields(s), " "))
+	return string(words[max(0, len(words)-300):])
+}
