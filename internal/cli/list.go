@@ -146,4 +146,3 @@ func sessionRow(v dispatch.View, s *work.Session, r *work.Record) map[string]any
 	}
 	return row
 }
-
