@@ -15,82 +15,89 @@ import (
 // Read gives every line to fn, oldest first and the file before this one
 // included, until fn returns false. A damaged line is skipped.
 func (l Log) Read(fn func(Line) bool) error {
-	for _, path := range []string{l.Path + ".1", l.Path} {
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		more, err := (&tail{r: bufio.NewReader(f)}).lines(fn)
-		f.Close()
-		if err != nil || !more {
-			return err
-		}
-	}
-	return nil
-}
-
-// Follow gives fn every line that is written from now on, until fn returns
-// false or ctx ends. It looks every so often, and goes on where the file is set
-// aside for a new one.
-func (l Log) Follow(ctx context.Context, every time.Duration, fn func(Line) bool) error {
-	f, err := os.Open(l.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	more := true
+	f, err := l.history(func(line Line) bool { more = fn(line); return more })
+	if err != nil || f == nil {
 		return err
 	}
-	if f != nil {
-		if _, err := f.Seek(0, io.SeekEnd); err != nil {
-			return errors.Join(err, f.Close())
-		}
+	defer f.Close()
+	if more {
+		_, err = newTail(f).lines(fn)
 	}
-	return l.followFrom(ctx, f, every, fn)
+	return err
 }
 
-func (l Log) followFrom(ctx context.Context, f *os.File, every time.Duration, fn func(Line) bool) error {
+// Follow is Read that goes on with what is written afterwards, until fn returns
+// false or ctx ends. caughtUp is called once, when everything that was there
+// has been given. It looks every so often.
+func (l Log) Follow(ctx context.Context, every time.Duration, fn func(Line) bool, caughtUp func()) error {
+	more := true
+	f, err := l.history(func(line Line) bool { more = fn(line); return more })
+	if err != nil || !more {
+		return errors.Join(err, closeFile(f))
+	}
+	t := newTail(f)
+	if more, err = t.lines(fn); err != nil || !more {
+		return errors.Join(err, closeFile(f))
+	}
+	caughtUp()
+	return l.goOn(ctx, t, every, fn)
+}
+
+// history reads the file before this one, and gives this one, opened; nil if
+// there is none. It is opened first: if it is set aside meanwhile, it is the
+// file before, and not read twice.
+func (l Log) history(fn func(Line) bool) (*os.File, error) {
+	f, err := openFile(l.Path)
+	if err != nil {
+		return nil, err
+	}
+	before, err := openFile(l.Path + ".1")
+	if err != nil || before == nil {
+		return f, err
+	}
+	defer before.Close()
+	if f != nil && sameFile(f, l.Path+".1") {
+		return f, nil
+	}
+	_, err = newTail(before).lines(fn)
+	return f, err
+}
+
+// goOn reads what is appended, and when the file was set aside, reads it to its
+// end once more before it goes to the new one.
+func (l Log) goOn(ctx context.Context, t *tail, every time.Duration, fn func(Line) bool) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	var t tail
-	if f != nil {
-		t.r = bufio.NewReader(f)
-	}
-	for aside := false; ; {
-		more, err := t.lines(fn)
-		if err != nil || !more {
-			return errors.Join(err, closeFile(f))
-		}
-		if aside { // read to its end once more after it was set aside
-			if err := closeFile(f); err != nil {
-				return err
-			}
-			f, t, aside = nil, tail{}, false
-		}
-		if f == nil {
-			if f, err = os.Open(l.Path); err == nil {
-				t.r = bufio.NewReader(f)
-				continue
-			} else if !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		} else {
-			aside = !l.current(f)
-		}
+	for {
+		aside := t.f != nil && !sameFile(t.f, l.Path)
 		select {
 		case <-ctx.Done():
-			return closeFile(f)
+			return closeFile(t.f)
 		case <-tick.C:
+		}
+		more, err := t.lines(fn)
+		if err == nil && more && (aside || t.f == nil) {
+			err = closeFile(t.f)
+			f, oerr := openFile(l.Path)
+			t = newTail(f)
+			if err = errors.Join(err, oerr); err == nil {
+				more, err = t.lines(fn)
+			}
+		}
+		if err != nil || !more {
+			return errors.Join(err, closeFile(t.f))
 		}
 	}
 }
 
-func (l Log) current(f *os.File) bool {
-	mine, err := f.Stat()
-	if err != nil {
-		return false
+// openFile gives nil for a file that is not there.
+func openFile(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	now, err := os.Stat(l.Path)
-	return err == nil && os.SameFile(mine, now)
+	return f, err
 }
 
 func closeFile(f *os.File) error {
@@ -100,15 +107,27 @@ func closeFile(f *os.File) error {
 	return f.Close()
 }
 
+func sameFile(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, now)
+}
+
 // tail reads lines, and keeps half a line for the next time.
 type tail struct {
+	f    *os.File // nil while there is none
 	r    *bufio.Reader
 	half []byte
 	skip bool // the line is too long to be one of ours
 }
 
+func newTail(f *os.File) *tail { return &tail{f: f, r: bufio.NewReader(f)} }
+
 func (t *tail) lines(fn func(Line) bool) (more bool, err error) {
-	for t.r != nil {
+	for t.f != nil {
 		b, err := t.r.ReadSlice('\n')
 		if t.skip = t.skip || len(t.half)+len(b) > maxLine; t.skip {
 			t.half = t.half[:0]
@@ -124,7 +143,6 @@ func (t *tail) lines(fn func(Line) bool) (more bool, err error) {
 			return false, err
 		}
 		line, ok := parse(t.half)
-		ok = ok && !t.skip
 		t.half, t.skip = t.half[:0], false
 		if ok && !fn(line) {
 			return false, nil

@@ -53,46 +53,39 @@ func (s *Store) put(p place, ref work.Ref, next *work.Record) error {
 	if !next.Ref.Same(ref) || next.Harness == "" || next.Cwd == "" {
 		return fmt.Errorf("refusing to write it with ref %q, harness %q and cwd %q", next.Ref, next.Harness, next.Cwd)
 	}
-	var after string // where the file goes once it is written
-	switch closed := filepath.Dir(p.path) == s.closed(); {
+	var err error
+	switch {
 	case p.path == "":
-		if err := makeDir(s.local()); err != nil {
-			return err
+		if err = makeDir(s.local()); err == nil {
+			p.path, _, err = free(s.local(), ref)
 		}
-		path, _, err := free(s.local(), ref)
-		if err != nil {
-			return err
-		}
-		p.path = path
-		fallthrough
-	case !closed && !next.Live():
-		if next.Live() {
-			break
-		}
-		to, err := s.placeAmongClosed(ref, next)
-		if err != nil {
-			return err
-		}
-		after = to
-	case closed && next.Live():
-		to, _, err := free(s.local(), ref)
-		if err != nil {
-			return err
-		}
-		if err := move(p.path, to); err != nil {
-			return err
-		}
-		p.path = to
+	case next.Live() && filepath.Dir(p.path) == s.closed():
+		p.path, err = s.bringBack(p.path, ref)
+	}
+	var end string // where a record that ended goes
+	if err == nil && !next.Live() && filepath.Dir(p.path) == s.local() {
+		end, err = s.placeAmongClosed(ref, next)
+	}
+	if err != nil {
+		return err
 	}
 	if data := next.Encode(); !bytes.Equal(data, p.data) {
 		if err := replace(p.path, s.temp(p.path), data); err != nil {
 			return err
 		}
 	}
-	if after != "" {
-		return move(p.path, after)
+	if end != "" {
+		return move(p.path, end)
 	}
 	return nil
+}
+
+func (s *Store) bringBack(from string, ref work.Ref) (string, error) {
+	to, _, err := free(s.local(), ref)
+	if err != nil {
+		return "", err
+	}
+	return to, move(from, to)
 }
 
 // temp names the temporary file of a record: one for each, so that the next

@@ -57,6 +57,40 @@ func readInto(buf []byte, path string) ([]byte, error) {
 	return nil, io.ErrShortBuffer
 }
 
+// listDir gives the names in a directory, in no order; none if there is no
+// directory. They are read in one call where the file system allows: between two,
+// a file that is being replaced can be missed.
+func listDir(dir string) ([]string, error) {
+	for size := 64 << 10; ; size *= 8 {
+		names, whole, err := listInto(make([]byte, size), dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil || whole || size > 8<<20 {
+			return names, err
+		}
+	}
+}
+
+// listInto lists a directory by way of buf, and says whether buf was larger
+// than it needed to be.
+func listInto(buf []byte, dir string) (names []string, whole bool, err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	defer d.Close()
+	const longest = 1 << 10 // more than one entry takes
+	for whole = true; ; {
+		n, err := retry(func() (int, error) { return syscall.ReadDirent(int(d.Fd()), buf) })
+		if err != nil || n <= 0 {
+			return names, whole, os.NewSyscallError("readdir "+dir, err)
+		}
+		_, _, names = syscall.ParseDirent(buf[:n], -1, names)
+		whole = whole && n < len(buf)-longest
+	}
+}
+
 func openError(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENAMETOOLONG):

@@ -227,15 +227,7 @@ func seqOf(name, suffix string) (uint64, bool) {
 
 // readInbox gives the events' numbers in order, and the other names.
 func (s *Store) readInbox() (seqs []uint64, others []string, err error) {
-	d, err := os.Open(s.inbox())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer d.Close()
-	all, err := d.Readdirnames(-1)
+	all, err := listDir(s.inbox())
 	for _, name := range all {
 		if n, ok := seqOf(name, ".json"); ok {
 			seqs = append(seqs, n)

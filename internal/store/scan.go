@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,7 +17,7 @@ import (
 // Live gives all records that are live, in the order of their files' names, and
 // what stands among them that cannot be read or is not believed (ErrStray).
 func (s *Store) Live() ([]*work.Record, []*DamagedError, error) {
-	return s.scan(s.local(), func(b []byte, _ string) (bool, error) { return true, nil }, (*work.Record).Live)
+	return s.scan(s.local(), everything, func(r *work.Record) bool { return r.Live() })
 }
 
 // Closed gives all records that ended, as Live does.
@@ -31,7 +30,7 @@ func (s *Store) Closed() ([]*work.Record, []*DamagedError, error) {
 	return append(recs, moving...), damaged, err
 }
 
-func everything([]byte, string) (bool, error) { return true, nil }
+func everything([]byte) (bool, error) { return true, nil }
 
 // Listing gives the live records that have an entry for the pull request,
 // whatever the entry's status, and the live files that cannot be read: any of
@@ -39,7 +38,7 @@ func everything([]byte, string) (bool, error) { return true, nil }
 // can be seen are parsed; the others get the check of sound.
 func (s *Store) Listing(ref work.Ref) ([]*work.Record, []*DamagedError, error) {
 	n := newNeedle(ref)
-	recs, damaged, err := s.scan(s.local(), func(b []byte, name string) (bool, error) {
+	recs, damaged, err := s.scan(s.local(), func(b []byte) (bool, error) {
 		if n.in(b) {
 			return true, nil
 		}
@@ -57,29 +56,23 @@ type found struct {
 
 // scan reads every record's file of a directory. want sees its bytes and says
 // whether it is worth parsing; keep sees the record.
-func (s *Store) scan(dir string, want func([]byte, string) (bool, error), keep func(*work.Record) bool) ([]*work.Record, []*DamagedError, error) {
-	files, err := listFiles(dir)
+func (s *Store) scan(dir string, want func([]byte) (bool, error), keep func(*work.Record) bool) ([]*work.Record, []*DamagedError, error) {
+	files, err := listRecords(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	hits := overAll(files, func(buf []byte, name string) (f found, _ []byte) {
+	hits := overAll(files, func(buf []byte, name string) (found, []byte) {
+		f := found{name: name}
 		path := filepath.Join(dir, name)
 		b, err := readInto(buf, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return f, buf // it moved meanwhile
 		}
-		ok := false
 		if err == nil {
+			f.record, err = s.judge(dir, name, b, want)
 			buf = b
-			ok, err = want(b, name)
 		}
-		if ok && err == nil {
-			f.record, err = work.ParseRecord(b)
-		}
-		if err == nil && f.record != nil {
-			err = s.believe(dir, name, f.record)
-		}
-		if err != nil && named(name) {
+		if err != nil {
 			f.record, f.bad = nil, &DamagedError{path, err}
 		}
 		if f.record != nil && !keep(f.record) {
@@ -100,6 +93,17 @@ func (s *Store) scan(dir string, want func([]byte, string) (bool, error), keep f
 	return recs, damaged, nil
 }
 
+func (s *Store) judge(dir, name string, b []byte, want func([]byte) (bool, error)) (*work.Record, error) {
+	if ok, err := want(b); err != nil || !ok {
+		return nil, err
+	}
+	r, err := work.ParseRecord(b)
+	if err != nil {
+		return nil, err
+	}
+	return r, s.believe(dir, name, r)
+}
+
 // believe refuses a record that stands under a name that is not its own.
 func (s *Store) believe(dir, name string, r *work.Record) error {
 	own := names(r.Ref)
@@ -115,17 +119,9 @@ func (s *Store) believe(dir, name string, r *work.Record) error {
 	return fmt.Errorf("%w: it names %s, whose file is %q", ErrStray, r.Ref, own[0])
 }
 
-// listFiles gives the names in a directory that can be records, in no order.
-func listFiles(dir string) ([]string, error) {
-	d, err := os.Open(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	all, err := d.Readdirnames(-1)
+// listRecords gives the names in a directory that can be records, in no order.
+func listRecords(dir string) ([]string, error) {
+	all, err := listDir(dir)
 	return slices.DeleteFunc(all, func(name string) bool { return !named(name) }), err
 }
 
@@ -165,7 +161,6 @@ func overAll(files []string, read func(buf []byte, name string) (found, []byte))
 			for _, name := range files[to-chunk : min(to, len(files))] {
 				var f found
 				if f, buf = read(buf, name); f.record != nil || f.bad != nil {
-					f.name = name
 					mine = append(mine, f)
 				}
 			}

@@ -23,30 +23,30 @@ func (s *Store) Sweep() error {
 	return errors.Join(s.sweepRecords(s.local(), ""), s.sweepRecords(s.portable(), portableSuffix))
 }
 
-// sweep cleans the inbox, given the names in it.
+// sweep cleans the inbox, given the names in it. The temporary file of a note
+// is cleared away by the next claim of its event, as long as there is one.
 func (s *Store) sweep(seqs []uint64, others []string) {
 	for _, name := range others {
 		path := filepath.Join(s.inbox(), name)
-		if n, ok := seqOf(name, heldSuffix); ok {
-			if _, live := slices.BinarySearch(seqs, n); !live {
-				if _, err := os.Lstat(s.event(n)); errors.Is(err, fs.ErrNotExist) {
-					_ = os.Remove(path)
-				}
+		n, note := seqOf(strings.TrimPrefix(strings.TrimSuffix(name, ".tmp"), "."), heldSuffix)
+		switch {
+		case note:
+			if _, waits := slices.BinarySearch(seqs, n); !waits && absent(s.event(n)) {
+				_ = os.Remove(path)
 			}
-			continue
+		case strings.HasPrefix(name, ".accept-") && strings.HasSuffix(name, ".tmp"):
+			l := flock.New(path, flock.SetFlag(os.O_RDONLY)) // its writer claims it while it lives
+			if ok, _ := l.TryLock(); ok {
+				_ = os.Remove(path)
+			}
+			_ = l.Unlock()
 		}
-		claimed := path // an accepter's temporary file is claimed itself, a note's by its event
-		if n, ok := seqOf(strings.TrimPrefix(name, "."), heldSuffix+".tmp"); ok {
-			claimed = s.event(n)
-		} else if !strings.HasPrefix(name, ".accept-") || !strings.HasSuffix(name, ".tmp") {
-			continue
-		}
-		l := flock.New(claimed, flock.SetFlag(os.O_RDONLY))
-		if ok, err := l.TryLock(); ok || errors.Is(err, fs.ErrNotExist) {
-			_ = os.Remove(path)
-		}
-		_ = l.Unlock()
 	}
+}
+
+func absent(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // sweepRecords removes temporary files whose record nobody is writing.

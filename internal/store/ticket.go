@@ -27,6 +27,7 @@ func (s *Store) Claim(ctx context.Context, seq uint64, wait bool) (*Ticket, erro
 	if err != nil {
 		return nil, fmt.Errorf("event %d: %w", seq, err)
 	}
+	_ = os.Remove(noteTemp(path)) // left by a killed holder
 	b, err := readFile(path)
 	if err != nil {
 		return nil, errors.Join(&DamagedError{path, err}, claim.Unlock())
@@ -67,7 +68,7 @@ func (s *Store) claim(ctx context.Context, path string, wait bool) (*flock.Flock
 
 // Done takes the event out of the inbox for good.
 func (t *Ticket) Done() error {
-	err := os.Remove(t.store.event(t.Seq))
+	err := ignoreAbsent(os.Remove(t.store.event(t.Seq)))
 	if err == nil {
 		err = errors.Join(ignoreAbsent(os.Remove(t.sidecar())), syncDir(t.store.inbox()))
 	}
@@ -156,13 +157,16 @@ func (t *Ticket) sidecar() string { return sidecar(t.store.event(t.Seq)) }
 
 func sidecar(event string) string { return strings.TrimSuffix(event, ".json") + heldSuffix }
 
+func noteTemp(event string) string {
+	return filepath.Join(filepath.Dir(event), "."+filepath.Base(sidecar(event))+".tmp")
+}
+
 func (t *Ticket) note(h Held) error {
 	b, err := json.MarshalIndent(h, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := t.sidecar()
-	if err := replace(path, filepath.Join(t.store.inbox(), "."+filepath.Base(path)+".tmp"), append(b, '\n')); err != nil {
+	if err := replace(t.sidecar(), noteTemp(t.store.event(t.Seq)), append(b, '\n')); err != nil {
 		return err
 	}
 	t.Held = h
