@@ -27,8 +27,10 @@ func (t Trees) git(ctx context.Context, dir string, args ...string) (string, err
 	if program == "" {
 		program = "git"
 	}
-	// Housekeeping in the background would outlive us.
-	cmd := exec.CommandContext(ctx, program, append([]string{"-c", "gc.auto=0", "-c", "maintenance.auto=false"}, args...)...)
+	// Housekeeping in the background would outlive us, and core.hooksPath may
+	// name a directory of the branch itself: nobody has looked at its hooks.
+	quiet := []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.hooksPath=" + os.DevNull}
+	cmd := exec.CommandContext(ctx, program, append(quiet, args...)...)
 	cmd.Dir, cmd.Env = dir, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	// TERM lets git take its lock files away. What is left after that is killed.

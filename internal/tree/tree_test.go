@@ -1,10 +1,8 @@
 package tree
 
 import (
-	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,133 +11,6 @@ import (
 
 	"github.com/gh-loop/gh-loop/internal/work"
 )
-
-var (
-	item = work.Ref{Owner: "octo", Repo: "repo", Number: 15}
-	pr   = work.Ref{Owner: "octo", Repo: "repo", Number: 16}
-)
-
-// world is a bare remote with the branches main and feature, and a clone of it
-// in which somebody works on main.
-type world struct {
-	t                   *testing.T
-	dir, remote, clone  string
-	trees               Trees
-	ctx                 context.Context
-	mainHead, otherHead string
-}
-
-var first struct{ dir, mainHead, otherHead string } // what every world is a copy of
-
-func TestMain(m *testing.M) {
-	for k, v := range map[string]string{
-		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_TEMPLATE_DIR": "",
-		"GIT_AUTHOR_NAME": "octocat", "GIT_AUTHOR_EMAIL": "octocat@example.com",
-		"GIT_COMMITTER_NAME": "octocat", "GIT_COMMITTER_EMAIL": "octocat@example.com",
-		"GIT_DIR": "/nonexistent", // no test may be led astray by it
-	} {
-		if err := os.Setenv(k, v); err != nil {
-			panic(err)
-		}
-	}
-	dir, err := os.MkdirTemp("", "tree")
-	if err != nil {
-		panic(err)
-	}
-	first.dir = dir
-	if err := build(dir); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// build makes the first world with the code under test as its only git.
-func build(dir string) error {
-	clone := filepath.Join(dir, "clone")
-	for _, step := range []string{
-		"init -q --bare -b main ../remote.git",
-		"init -q -b main",
-		"remote add origin ../remote.git",
-		"commit -q --allow-empty -m one",
-		"push -q -u origin main",
-		"commit -q --allow-empty -m two",
-		"push -q origin main:refs/heads/feature main:refs/pull/16/head main:refs/pull/17/head",
-	} {
-		if err := os.MkdirAll(clone, 0o700); err != nil {
-			return err
-		}
-		if _, err := (Trees{}).git(context.Background(), clone, strings.Fields(step)...); err != nil {
-			return err
-		}
-	}
-	heads, err := (Trees{}).git(context.Background(), clone, "rev-parse", "main~", "main")
-	if err != nil {
-		return err
-	}
-	first.mainHead, first.otherHead, _ = strings.Cut(strings.TrimSpace(heads), "\n")
-	for _, step := range []string{"reset -q --hard main~", "update-ref -d refs/remotes/origin/feature"} {
-		if _, err := (Trees{}).git(context.Background(), clone, strings.Fields(step)...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	t.Parallel()
-	dir := real(t.TempDir())
-	if err := os.CopyFS(dir, os.DirFS(first.dir)); err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), clone: filepath.Join(dir, "clone"), ctx: context.Background()}
-	w.mainHead, w.otherHead = first.mainHead, first.otherHead
-	w.trees = Trees{Root: filepath.Join(dir, "state", "trees"), Timeout: 20 * time.Second}
-	w.git(w.clone, "remote", "set-url", "origin", w.remote)
-	return w
-}
-
-func (w *world) git(dir string, args ...string) string {
-	w.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = dir, environment()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func (w *world) write(path, text string) {
-	w.t.Helper()
-	path = filepath.Join(w.dir, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *world) request() Request {
-	return Request{Cwd: w.clone, Item: item, PR: pr, Head: work.Head{Branch: "feature"}}
-}
-
-func (w *world) make(r Request) string {
-	w.t.Helper()
-	path, err := w.trees.Make(w.ctx, r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return path
-}
-
-// list is the trees that the clone knows, the clone itself included.
-func (w *world) list() []string {
-	return strings.Split(w.git(w.clone, "worktree", "list"), "\n")
-}
 
 // Rule 32: a pull request of the same repository gets a tree on its head, can
 // push from it, and the item's tree is left alone.
@@ -184,6 +55,16 @@ func TestPushGoesToTheHead(t *testing.T) {
 	}
 }
 
+// The hooks of a branch are not run before anybody has looked at them.
+func TestHooksAreNotRun(t *testing.T) {
+	w := newWorld(t)
+	w.write("clone/.git/hooks/post-checkout", "#!/bin/sh\ntouch "+w.dir+"/ran\nexit 1\n")
+	w.make(w.request())
+	if _, err := os.Stat(filepath.Join(w.dir, "ran")); err == nil {
+		t.Error("the hook ran")
+	}
+}
+
 // No network when the objects are there.
 func TestMakeOffline(t *testing.T) {
 	w := newWorld(t)
@@ -217,10 +98,10 @@ func TestDeclines(t *testing.T) {
 		{"named clone away", "the clone \"/nonexistent\" of octo/lib cannot be used", false, func(_ *world, r *Request) {
 			r.PR.Repo, r.Repos = "lib", map[string]string{"octo/lib": "/nonexistent"}
 		}},
-		{"hook fails", "cannot be made", true, func(w *world, _ *Request) { w.write("clone/.git/hooks/post-checkout", "#!/bin/sh\nexit 1\n") }},
-		{"hook hangs", "did not end within", true, func(w *world, _ *Request) {
-			w.write("clone/.git/hooks/post-checkout", "#!/bin/sh\nexec sleep 600\n")
-			w.trees.Timeout = time.Second
+		{"git fails late", "cannot be made", true, func(w *world, _ *Request) { w.program("git \"$@\"; exit 1") }},
+		{"git hangs late", "did not end within", true, func(w *world, _ *Request) {
+			w.program("git \"$@\"; sleep 600")
+			w.trees.Timeout = 2 * time.Second
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -340,47 +221,6 @@ func TestTreeOrCloneGone(t *testing.T) {
 		t.Error(err)
 	}
 	if err := w.trees.Remove(w.ctx, path, true); err != nil || !free(path) {
-		t.Error(err)
-	}
-}
-
-func TestRemove(t *testing.T) {
-	w := newWorld(t)
-	path := w.make(w.request())
-	for range 2 {
-		if err := w.trees.Remove(w.ctx, path, false); err != nil || !free(path) || len(w.list()) != 1 {
-			t.Fatalf("%v, %q", err, w.list())
-		}
-	}
-	if got := w.git(w.clone, "branch", "--list", "loop/*"); got != "" {
-		t.Errorf("branch %s is left", got)
-	}
-	w.make(w.request())
-	w.write("state/trees/github-octo-repo-16/new file", "x")
-	w.git(path, "commit", "-q", "--allow-empty", "-m", "three")
-	mine := w.git(path, "rev-parse", "HEAD")
-	var dirty *DirtyError
-	err := w.trees.Remove(w.ctx, path, false)
-	want := `has 1 changed file: "new file" and 1 commit that no remote has; commit and push, or remove it with --force`
-	if !errors.As(err, &dirty) || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("%v\nwant %s", err, want)
-	}
-	if err := w.trees.Remove(w.ctx, path, true); err != nil || !free(path) {
-		t.Fatal(err)
-	}
-	if got := w.git(w.clone, "rev-parse", "loop/pr-16"); got != mine {
-		t.Errorf("force lost the commit: %s, want %s", got, mine)
-	}
-}
-
-func TestRemoveOnlyBelowRoot(t *testing.T) {
-	w := newWorld(t)
-	for _, path := range []string{w.clone, w.trees.Root, w.trees.Root + "/..", w.trees.Root + "/../trees", w.trees.Root + "/.loop", w.trees.Root + "/a/b", "", "/"} {
-		if err := w.trees.Remove(w.ctx, path, true); err == nil {
-			t.Errorf("%q was removed", path)
-		}
-	}
-	if _, err := os.Stat(w.clone); err != nil {
 		t.Error(err)
 	}
 }
