@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/BurntSushi/toml"
+
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
@@ -283,6 +285,25 @@ func FuzzParse(f *testing.F) {
 		var one *Error
 		if !errors.As(err, &one) || one.Line < 1 || one.Line > strings.Count(text, "\n")+1 {
 			t.Fatalf("%v stands on line %+v", err, one)
+		}
+	})
+}
+
+// Every key of any file that parses has a line, and no line is outside the file.
+func FuzzKeyLines(f *testing.F) {
+	f.Add(contract)
+	f.Add("a.b = {\"c d\" = '''\n]\n''''}\n[ x . 'y' ] # [z]\nq = [ # \"\n1,\n]\n[[l]]\nk = \"\\\"\"\n[[l]]\nk=1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		var into map[string]any
+		md, err := toml.Decode(text, &into)
+		if err != nil {
+			return
+		}
+		lines := keyLines(text)
+		for _, key := range md.Keys() {
+			if line := lines[key.String()]; line < 1 || line > strings.Count(text, "\n")+1 {
+				t.Fatalf("%s is on line %d", key, line)
+			}
 		}
 	})
 }

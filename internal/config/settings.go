@@ -84,13 +84,13 @@ func (c *Config) fixed() []setting {
 		flag(toml.Key{"routing", "tmux", "resumeOnRespawn"}, &t.ResumeOnRespawn),
 		{toml.Key{"routing", "tmux", "resumeProbeSeconds"}, &t.ResumeProbeSeconds, "a number of seconds from 0 to 3600, such as 2 or 0.5",
 			func() bool { return t.ResumeProbeSeconds >= 0 && t.ResumeProbeSeconds <= 3600 }},
-		{toml.Key{"routing", "tmux", "socket"}, (*path)(&t.Socket), `the absolute path of a tmux socket, or ""`, nil},
-		{toml.Key{"workspace", "root"}, (*path)(&c.Workspace.Root), `the absolute path of a directory, such as "~/trees", or ""`, nil},
+		{toml.Key{"routing", "tmux", "socket"}, (*location)(&t.Socket), `the absolute path of a tmux socket, or ""`, nil},
+		{toml.Key{"workspace", "root"}, (*location)(&c.Workspace.Root), `the absolute path of a directory, such as "~/trees", or ""`, nil},
 	}
 }
 
-// path is a string in which "~" is the home directory.
-type path string
+// location is a string in which "~" is the home directory.
+type location string
 
 // set puts a value that TOML decoded in its place, or says why not.
 func (s setting) set(v any, home string) (why string) {
@@ -111,10 +111,10 @@ func (s setting) assign(v any, home string) (ok bool) {
 		var text string
 		text, ok = v.(string)
 		*at = &text
-	case *path:
+	case *location:
 		var text string
 		text, ok = v.(string)
-		*at = path(expand(text, home))
+		*at = location(expand(text, home))
 		ok = ok && plain(text) && (text == "" || filepath.IsAbs(string(*at)))
 	case *int:
 		*at, ok = whole(v)

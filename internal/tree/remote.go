@@ -97,17 +97,17 @@ func named(repos map[string]string, repo work.Repo) string {
 
 // inside says whether path is dir or lies below it.
 func inside(dir, path string) bool {
-	rel, err := filepath.Rel(real(dir), real(path))
+	rel, err := filepath.Rel(resolved(dir), resolved(path))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// real follows the symbolic links of as much of a path as exists.
-func real(path string) string {
+// resolved follows the symbolic links of as much of a path as exists.
+func resolved(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p
 	}
 	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(real(parent), filepath.Base(path))
+		return filepath.Join(resolved(parent), filepath.Base(path))
 	}
 	return path
 }

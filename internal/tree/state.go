@@ -60,7 +60,7 @@ func (n *note) unlock() { _ = n.file.Close() }
 
 // cloneNote names the note of a clone: git's configuration has one writer.
 func cloneNote(clone string) string {
-	sum := sha256.Sum256([]byte(real(clone)))
+	sum := sha256.Sum256([]byte(resolved(clone)))
 	return "clone-" + hex.EncodeToString(sum[:8])
 }
 

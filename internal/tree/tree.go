@@ -83,7 +83,7 @@ func (t Trees) Clone(ctx context.Context, dir string) (root string, ok bool, err
 // above is the nearest directory at or above dir that holds a .git, or "".
 // A .git directory that git ignores, because it is empty, does not count.
 func above(dir string) string {
-	for dir = real(dir); ; dir = filepath.Dir(dir) {
+	for dir = resolved(dir); ; dir = filepath.Dir(dir) {
 		at, ok := gitDir(dir)
 		_, err := os.Stat(filepath.Join(at, "HEAD"))
 		if ok && (err == nil || at != filepath.Join(dir, ".git")) {
@@ -100,18 +100,18 @@ func above(dir string) string {
 // head, the clone that the user named. Git is not run.
 func (t Trees) Basis(_ context.Context, r Request) string {
 	h := sha256.New()
-	note := func(parts ...any) { fmt.Fprintf(h, "%q\n", fmt.Sprint(parts...)) }
-	note(t.Root, "\n", r.Head.Branch, "\n", r.Head.SHA, "\n", r.Head.Repo)
+	add := func(parts ...any) { fmt.Fprintf(h, "%q\n", fmt.Sprint(parts...)) }
+	add(t.Root, "\n", r.Head.Branch, "\n", r.Head.SHA, "\n", r.Head.Repo)
 	for _, clone := range []string{above(r.Cwd), named(r.Repos, r.PR.Repository())} {
-		note(clone)
+		add(clone)
 		if clone == "" {
 			continue
 		}
 		common := commonDir(clone)
 		b, err := os.ReadFile(filepath.Join(common, "config"))
-		note(string(b), err != nil)
+		add(string(b), err != nil)
 		_, err = os.Stat(filepath.Join(common, "refs", "heads", filepath.FromSlash(branchName(r.PR))))
-		note(errors.Is(err, os.ErrNotExist))
+		add(errors.Is(err, os.ErrNotExist))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -88,7 +88,7 @@ func build(dir string) error {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
-	dir := real(t.TempDir())
+	dir := resolved(t.TempDir())
 	if err := os.CopyFS(dir, os.DirFS(first.dir)); err != nil {
 		t.Fatal(err)
 	}
