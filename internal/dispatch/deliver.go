@@ -18,13 +18,13 @@ import (
 
 // deliver hands an event to one endpoint, or to the item's own session where
 // the pull request cannot have one (rules 32, 34 and 35).
-func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Event) loop.Outcome {
-	out, fallback := d.attempt(ctx, item, endpoint, e)
+func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool) loop.Outcome {
+	out, fallback := d.attempt(ctx, item, endpoint, e, again)
 	if !fallback {
 		return out
 	}
 	why := out
-	out, _ = d.attempt(ctx, item, item, e)
+	out, _ = d.attempt(ctx, item, item, e, again)
 	if out.Fate != loop.Delivered {
 		return out
 	}
@@ -37,7 +37,7 @@ func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Eve
 
 // attempt delivers under the endpoint's lock. fallback says that the event
 // should go to the item's session instead, for the outcome's reason.
-func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event) (out loop.Outcome, fallback bool) {
+func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool) (out loop.Outcome, fallback bool) {
 	out = loop.Outcome{Item: item, Endpoint: endpoint}
 	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
 	if err != nil {
@@ -57,9 +57,10 @@ func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Eve
 		out.Fate, out.Reason = loop.Settled, loop.Duplicate
 		return out, false
 	}
-	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, news: news{
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, again: again, news: news{
 		id: e.Delivery, key: e.Key, kind: e.Name,
-		text: func(nonce string) string { return e.Message(endpoint, nonce) },
+		text:  func(nonce string) string { return e.Message(endpoint, nonce) },
+		learn: func(s *work.Session) { loop.Learn(s, e) },
 	}}
 	fallback = a.run()
 	return a.out, fallback
@@ -77,6 +78,8 @@ func held(out loop.Outcome, r loop.Reason, err error) loop.Outcome {
 type news struct {
 	id, key, kind string
 	text          func(nonce string) string // "" starts without a prompt
+	seen          string                    // what the text ends with, if not with the nonce
+	learn         func(*work.Session)       // notes what the news tell of the session's subject
 }
 
 func (n news) name() string {
@@ -94,6 +97,8 @@ type act struct {
 	s    *work.Session
 	news news
 	out  loop.Outcome
+
+	again bool // the news were held before: an earlier try may have typed them
 }
 
 // run hands the news over in the way that the session's state asks for.
@@ -104,15 +109,7 @@ func (a *act) run() (fallback bool) {
 		return a.open(nil)
 	}
 	if h.Next == "" && h.Ready && h.Pane != "" && h.Program == "" {
-		switch verdict, err := a.paste(*h, true, ""); {
-		case err != nil:
-			a.out = held(a.out, loop.TmuxSilent, err)
-			return false
-		case verdict == tmux.Delivered:
-			a.done(loop.Pasted)
-			return false
-		case verdict == tmux.Unseen:
-			a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
+		if a.paste(*h, true, "") != tmux.Refused {
 			return false
 		}
 	}
@@ -182,16 +179,10 @@ func (a *act) typeAt(pane tmux.Pane) {
 		return
 	}
 	h.Session, h.Pane, h.Socket, h.ServerPID, h.ServerStart = pane.Session, pane.Pane, pane.Socket, pane.Identity.PID, pane.Start
-	verdict, err := a.paste(h, pane.Ready, h.Program)
-	switch {
-	case err != nil:
-		a.out = held(a.out, loop.TmuxSilent, err)
-	case verdict == tmux.Delivered:
-		h.Ready = pane.Ready
-		a.s.Tmux = &h
-		a.done(loop.Pasted)
-	default:
-		a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
+	h.Ready = pane.Ready
+	a.s.Tmux = &h
+	if a.paste(h, pane.Ready, h.Program) == tmux.Refused {
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("the pane changed while it was looked at"))
 	}
 }
 
@@ -200,15 +191,42 @@ func (a *act) young(h work.Handle) bool {
 	return err == nil && a.Now().Sub(at) < slowStart
 }
 
-// paste types the news at a pane. A harness that is not known to take
-// bracketed pastes gets them on one line, as a newline would submit.
-func (a *act) paste(h work.Handle, bracketed bool, front string) (tmux.Verdict, error) {
+// paste types the news at a pane, and says what came of it. Refused means that
+// nothing was typed; everything else is settled in the outcome. A harness that
+// is not known to take bracketed pastes gets them on one line, as a newline
+// would submit.
+func (a *act) paste(h work.Handle, bracketed bool, front string) tmux.Verdict {
+	p := a.typing(h, bracketed, front)
+	srv := a.server(h.Socket)
+	verdict, err := tmux.Refused, error(nil)
+	if a.again { // an earlier try may have typed it and not submitted it
+		verdict, err = srv.Finish(a.ctx, p)
+	}
+	if verdict == tmux.Refused && err == nil {
+		verdict, err = srv.Deliver(a.ctx, p)
+	}
+	switch {
+	case err != nil:
+		a.out = held(a.out, loop.TmuxSilent, err)
+		return tmux.Unseen
+	case verdict == tmux.Delivered:
+		a.done(loop.Pasted)
+	case verdict == tmux.Unseen:
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
+	}
+	return verdict
+}
+
+func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	sum := sha256.Sum256([]byte(h.Token + a.news.name() + a.news.key))
 	nonce := hex.EncodeToString(sum[:4])
 	adapter := a.Harnesses[a.harnessName()]
 	p := tmux.Paste{
 		Target: target(&h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
-		Delay: adapter.SubmitDelay, Patience: 2 * time.Second, Front: front,
+		Delay: adapter.SubmitDelay, Patience: patience, Front: front,
+	}
+	if a.news.seen != "" {
+		p.Nonce = a.news.seen
 	}
 	switch adapter.Composer {
 	case "":
@@ -220,7 +238,7 @@ func (a *act) paste(h work.Handle, bracketed bool, front string) (tmux.Verdict, 
 	if !bracketed {
 		p.Text = strings.ReplaceAll(p.Text, "\n", " ⏎ ")
 	}
-	return a.server(h.Socket).Deliver(a.ctx, p)
+	return p
 }
 
 func (a *act) harnessName() string {
@@ -243,7 +261,12 @@ func (a *act) adapter() (harness.Adapter, error) {
 func (a *act) done(how loop.How) {
 	a.out.Fate, a.out.How = loop.Delivered, how
 	a.out.TmuxTarget = a.s.TmuxTarget
-	err := a.save(func(s *work.Session) { s.Note(a.news.id, a.news.key, a.Now()) })
+	err := a.save(func(s *work.Session) {
+		if a.news.learn != nil {
+			s.Note(a.news.id, a.news.key, a.Now())
+			a.news.learn(s)
+		}
+	})
 	if err != nil {
 		a.out.Message = "delivered, but not noted: " + err.Error()
 	}

@@ -39,6 +39,7 @@ type Loop struct {
 const (
 	readyBound = 3 * time.Second
 	slowStart  = 30 * time.Second
+	patience   = 2 * time.Second // how long a pasted text is looked for
 )
 
 func (d *Loop) server(socket string) tmux.Server {

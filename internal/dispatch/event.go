@@ -174,8 +174,9 @@ func (d *Loop) told(e event.Event, o loop.Outcome) loop.Outcome {
 	return o
 }
 
-// handle carries an accepted event out for every record that it matches.
-func (d *Loop) handle(ctx context.Context, e event.Event) []loop.Outcome {
+// handle carries an accepted event out for every record that it matches. again
+// says that it was tried before.
+func (d *Loop) handle(ctx context.Context, e event.Event, again bool) []loop.Outcome {
 	records, damaged, err := d.match(e)
 	if err != nil {
 		return []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: loop.RecordDamaged, Message: err.Error()})}
@@ -188,13 +189,13 @@ func (d *Loop) handle(ctx context.Context, e event.Event) []loop.Outcome {
 	}
 	var out []loop.Outcome
 	for _, r := range records {
-		out = append(out, d.told(e, d.forRecord(ctx, r, e)))
+		out = append(out, d.told(e, d.forRecord(ctx, r, e, again)))
 	}
 	return out
 }
 
 // forRecord decides under the record's lock, saves, and acts with it free.
-func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event) loop.Outcome {
+func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, again bool) loop.Outcome {
 	var c loop.Decision
 	saved, err := d.Store.Change(ctx, r.Ref, func(now *work.Record) (*work.Record, error) {
 		if now == nil {
@@ -223,7 +224,7 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event) loo
 	out.Endpoint, out.Reason = c.Endpoint, c.Reason
 	switch c.Act {
 	case loop.Deliver:
-		return d.deliver(ctx, r.Ref, c.Endpoint, e)
+		return d.deliver(ctx, r.Ref, c.Endpoint, e, again)
 	case loop.CloseRecord:
 		d.endAll(ctx, r)
 	case loop.CloseEndpoint:

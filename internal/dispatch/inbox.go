@@ -19,7 +19,7 @@ func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event) []loo
 	if blocked != "" {
 		out = []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: blocked, Message: "an earlier event for the same conversation is still held"})}
 	} else {
-		out = d.handle(ctx, e)
+		out = d.handle(ctx, e, false)
 	}
 	d.conclude(t, out)
 	return out
@@ -131,7 +131,7 @@ func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, er
 	if err != nil || tryErr != nil || tries > store.MaxTries {
 		return "", d.setAside(t, errors.Join(err, tryErr))
 	}
-	out := d.handle(ctx, e)
+	out := d.handle(ctx, e, true)
 	d.conclude(t, out)
 	for _, o := range out {
 		if o.Fate == loop.Held {
@@ -151,7 +151,8 @@ func (d *Loop) setAside(t *store.Ticket, why error) error {
 }
 
 // Drain takes up what was left in the inbox: by a crash, or held. Of one
-// conversation that still cannot take an event no further one is tried.
+// conversation that still cannot take an event no further one is tried, and a
+// silent tmux ends the round: it costs one bound, not one for each event.
 func (d *Loop) Drain(ctx context.Context) {
 	entries, err := d.Store.Waiting()
 	if err != nil {
@@ -168,6 +169,9 @@ func (d *Loop) Drain(ctx context.Context) {
 			continue
 		}
 		if reason, err := d.take(ctx, w.Seq, false); err != nil || reason != "" {
+			if reason == loop.TmuxSilent || ctx.Err() != nil {
+				return
+			}
 			for _, k := range keys {
 				stuck[k] = true
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/gh-loop/gh-loop/internal/harness"
@@ -68,7 +69,7 @@ func (a *act) place() *refusal {
 		return nil
 	}
 	_, inTree, err := a.Trees.Clone(a.ctx, a.rec.Cwd)
-	if err != nil || !inTree {
+	if err == nil && !inTree {
 		a.s.Cwd = a.rec.Cwd
 		return nil
 	}
@@ -77,7 +78,10 @@ func (a *act) place() *refusal {
 		no.err = errors.New("no working tree could be made before, and nothing changed since")
 		return &no
 	}
-	path, err := a.Trees.Make(a.ctx, a.treeRequest())
+	path := ""
+	if err == nil {
+		path, err = a.Trees.Make(a.ctx, a.treeRequest())
+	}
 	if err != nil {
 		no.err = err
 		return &no
@@ -220,7 +224,12 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 	if dead != nil {
 		return srv.Respawn(a.ctx, *dead, sp)
 	}
-	return srv.Spawn(a.ctx, sp)
+	made, err := srv.Spawn(a.ctx, sp)
+	if errors.Is(err, tmux.ErrNameTaken) { // a session of the same ref that we know nothing of: left alone
+		sp.Name, sp.AltName = sp.AltName+"-"+strings.ToLower(token[:6]), ""
+		made, err = srv.Spawn(a.ctx, sp)
+	}
+	return made, err
 }
 
 // adopt writes down where a session of ours lives.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/store"
@@ -100,7 +102,9 @@ func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *
 	if r, err = d.Store.Find(r.Ref); err != nil {
 		return err
 	}
-	a := act{Loop: d, ctx: ctx, rec: r, s: &r.Session, out: out.Outcome, news: news{kind: "start", key: "start:" + d.NewID(), text: func(string) string { return q.Prompt }}}
+	a := act{Loop: d, ctx: ctx, rec: r, s: &r.Session, out: out.Outcome, news: news{
+		kind: "start", text: func(string) string { return q.Prompt }, seen: lastWords(q.Prompt),
+	}}
 	if q.Prompt == "" {
 		a.revive()
 	} else {
@@ -112,6 +116,12 @@ func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *
 		return fmt.Errorf("%s: %s", a.out.Reason, a.out.Message)
 	}
 	return nil
+}
+
+// lastWords are what a typed prompt is known by on the screen.
+func lastWords(prompt string) string {
+	bare := []rune(strings.Join(strings.Fields(event.Clean(prompt)), ""))
+	return string(bare[max(0, len(bare)-32):])
 }
 
 // revive brings a session back without telling its harness anything; one that

@@ -175,6 +175,17 @@ func reopening(rec *work.Record, e event.Event) (Decision, bool) {
 	return Decision{Act: Reopen, Reason: Reopened, Endpoint: e.Subject, Changed: true}, true
 }
 
+// Learn notes what an event tells of the issue or pull request that a session
+// is about: its title, and the head that checks are known by.
+func Learn(s *work.Session, e event.Event) {
+	if e.Subject.Same(s.Ref) && e.Title != "" {
+		s.Title = e.Title
+	}
+	if e.PullRequest.Same(s.Ref) && e.Head != nil && e.Kind != event.Check {
+		s.Head = e.Head
+	}
+}
+
 // HeadMatches says whether a check that names no pull request is about this
 // session's: by its head commit, or else by its head branch (rule 16).
 func HeadMatches(s *work.Session, e event.Event) bool {
@@ -184,5 +195,5 @@ func HeadMatches(s *work.Session, e event.Event) bool {
 	if s.Head.SHA != "" && e.Head.SHA != "" {
 		return s.Head.SHA == e.Head.SHA
 	}
-	return s.Head.Branch != "" && s.Head.Branch == e.Head.Branch
+	return s.Head.Branch != "" && s.Head.Branch == e.Head.Branch && s.Head.Repo == e.Head.Repo
 }

@@ -151,7 +151,14 @@ func (s *Session) Close(by Ending) {
 }
 
 // Reopen makes a closed session live again.
-func (s *Session) Reopen() { s.Status, s.EndedBy = Active, "" }
+func (s *Session) Reopen() {
+	s.Status, s.EndedBy = Active, ""
+	if s.Tmux != nil {
+		h := *s.Tmux
+		h.Ended = false
+		s.Tmux = &h
+	}
+}
 
 // Lingers says whether a closed session's harness was not yet dealt with.
 func (s *Session) Lingers() bool { return !s.Live() && s.Tmux != nil && !s.Tmux.Ended }
