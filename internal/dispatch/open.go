@@ -74,7 +74,7 @@ func (a *act) place() *refusal {
 		return nil
 	}
 	no := refusal{work.Declined{Reason: string(loop.DeclinedTree), Basis: a.Trees.Basis(a.ctx, a.treeRequest())}, nil}
-	if was := a.s.Declined; was != nil && was.Reason == no.Reason && was.Basis == no.Basis {
+	if was := a.s.Declined; was != nil && was.Reason == no.Reason && was.Basis == no.Basis && no.Basis != "" {
 		no.err = errors.New("no working tree could be made before, and nothing changed since")
 		return &no
 	}
@@ -83,6 +83,10 @@ func (a *act) place() *refusal {
 		path, err = a.Trees.Make(a.ctx, a.treeRequest())
 	}
 	if err != nil {
+		var declined *tree.DeclinedError
+		if !errors.As(err, &declined) || declined.Temporary {
+			no.Basis = "" // tried again by the next event
+		}
 		no.err = err
 		return &no
 	}
@@ -163,7 +167,11 @@ func (a *act) start(dead *tmux.Pane) (tmux.Spawned, error) {
 		a.noteSession("resume-failed", "", "conversation "+a.s.HarnessSessionID+" ended at once; a fresh one takes over")
 		dead = &spawned.Pane
 	}
-	a.s.SetConversation(a.NewID())
+	id := ""
+	if adapter.TakesID() {
+		id = a.NewID()
+	}
+	a.s.SetConversation(id)
 	argv, err := adapter.StartArgs(a.values())
 	if err != nil {
 		return tmux.Spawned{}, err
