@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/creack/pty"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// client is a person's terminal that is attached to the script's tmux server.
+type client struct {
+	name string
+	cmd  *exec.Cmd
+	tty  *os.File
+}
+
+func (c *client) end() {
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait()
+	_ = c.tty.Close()
+}
+
+// attach: client NAME SESSION [-r] - NAME becomes a variable that holds the
+// client's name in tmux.
+func attach(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: client NAME SESSION [-r]")
+	}
+	w := worldOf(ts)
+	cmd := exec.Command(w.tmux, append([]string{"-u", "-S", w.socket, "attach-session", "-t", "=" + args[1]}, args[2:]...)...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMUX=", "HOME="+ts.Getenv("HOME"))
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
+	ts.Check(err)
+	w.clients = append(w.clients, &client{args[0], cmd, tty})
+	go func() { _, _ = io.Copy(io.Discard, tty) }() // ends with the terminal
+	waiting(ts, false, "looks", args[:2])
+	name, err := w.ask("list-clients", "-f", "#{==:#{client_pid},"+strconv.Itoa(cmd.Process.Pid)+"}", "-F", "#{client_name}")
+	ts.Check(err)
+	ts.Setenv(args[0], name)
+}
+
+func (w *world) client(name string) (*client, error) {
+	for _, c := range w.clients {
+		if c.name == name {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no client %q", name)
+}
+
+// press: press NAME KEYS - types at a client; escapes are as in Go ("\x02" is Ctrl-B).
+func press(ts *testscript.TestScript, neg bool, args []string) {
+	c, err := worldOf(ts).client(args[0])
+	ts.Check(err)
+	keys, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	_, err = c.tty.WriteString(keys)
+	ts.Check(err)
+}
+
+// looks: looks NAME SESSION - the client shows that session.
+func looks(ts *testscript.TestScript, args []string) error {
+	w := worldOf(ts)
+	c, err := w.client(args[0])
+	if err != nil {
+		return err
+	}
+	got, err := w.ask("list-clients", "-F", "#{client_pid}=#{session_name}")
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, got)
+	}
+	for _, f := range strings.Fields(got) {
+		if pid, session, _ := strings.Cut(f, "="); pid == strconv.Itoa(c.cmd.Process.Pid) {
+			return same("what the client shows", session, args[1])
+		}
+	}
+	return fmt.Errorf("the client is not attached; there are %s", got)
+}

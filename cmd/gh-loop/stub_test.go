@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// started is a line of starts.jsonl: how an agent was started.
+type started struct {
+	Mode, ID, Prompt, Cwd, Ref, Item, Role, Pane string
+	Died                                         bool
+}
+
+// stubAgent stands in for a coding agent. It notes in $STUB_DIR how it was
+// started (starts.jsonl) and every byte that is typed at it (in.ID), which it
+// shows as a composer would. It ends when Ctrl-D is pressed. What the file
+// $STUB_DIR/mode holds changes that: see the command stub in testdata/README.md.
+func stubAgent() {
+	dir := os.Getenv("STUB_DIR")
+	if len(os.Args) == 2 && os.Args[1] == "child" {
+		child(dir)
+	}
+	if len(os.Args) < 3 || len(os.Args) > 4 {
+		fail(fmt.Errorf("stub-agent got %q", os.Args))
+	}
+	s := started{Mode: strings.TrimPrefix(os.Args[1], "--"), ID: os.Args[2], Ref: os.Getenv("GH_LOOP_REF"),
+		Item: os.Getenv("GH_LOOP_ITEM"), Role: os.Getenv("GH_LOOP_ROLE"), Pane: os.Getenv("TMUX_PANE")}
+	if len(os.Args) == 4 {
+		s.Prompt = os.Args[3]
+	}
+	s.Cwd, _ = os.Getwd()
+	s.Died = mode(dir, "broken") || mode(dir, "dies") && s.Mode == "resume"
+	line, err := json.Marshal(s)
+	if err != nil {
+		fail(err)
+	}
+	note(dir, "starts.jsonl", append(line, '\n'))
+	if s.Died {
+		fmt.Println("stub-agent: it was told to die")
+		os.Exit(3)
+	}
+	if mode(dir, "stubborn") {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	}
+	if mode(dir, "parent") {
+		fork()
+	}
+	poll(func() bool { return !mode(dir, "slow") })
+	listen(dir, s.ID)
+	os.Exit(0)
+}
+
+func listen(dir, id string) {
+	if _, err := term.MakeRaw(0); err != nil {
+		fail(err)
+	}
+	if !mode(dir, "plain") {
+		fmt.Print("\x1b[?2004h")
+	}
+	fmt.Printf("ready %s\r\n", id)
+	note(dir, "ready."+id, nil)
+	show := strings.NewReplacer("\x1b[200~", "", "\x1b[201~", "", "\n", "\r\n", "\r", "\r\n")
+	typed := make([]byte, 1<<16)
+	for {
+		n, err := os.Stdin.Read(typed)
+		if err != nil || bytes.Equal(typed[:n], []byte{4}) {
+			return
+		}
+		if mode(dir, "dialog") {
+			note(dir, "lost."+id, typed[:n])
+			fmt.Print("\x1b[2J\x1b[H+---------------------------+\r\n| Do you trust this folder? |\r\n+---------------------------+\r\n")
+			continue
+		}
+		note(dir, "in."+id, typed[:n])
+		if !mode(dir, "mute") {
+			fmt.Print(show.Replace(string(typed[:n])))
+		}
+	}
+}
+
+// fork leaves two children: one in the pane's session, one in its own.
+func fork() {
+	self, err := os.Executable()
+	if err != nil {
+		fail(err)
+	}
+	for _, own := range []bool{false, true} {
+		c := exec.Command(self, "child")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: own}
+		if err := c.Start(); err != nil {
+			fail(err)
+		}
+	}
+}
+
+// child ignores being asked, and holds a lock by which it is seen to live.
+func child(dir string) {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
+	f, err := os.Create(filepath.Join(dir, fmt.Sprintf("child.%d", os.Getpid())))
+	if err != nil {
+		fail(err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		fail(err)
+	}
+	poll(func() bool { _, err := os.Stat(dir); return err != nil })
+	os.Exit(0)
+}
+
+func mode(dir, word string) bool {
+	b, _ := os.ReadFile(filepath.Join(dir, "mode"))
+	return slices.Contains(strings.Fields(string(b)), word)
+}
+
+// poll looks until something is so, or for as long as any script may run.
+func poll(so func() bool) {
+	for end := time.Now().Add(5 * time.Minute); !so() && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	}
+}
+
+func note(dir, name string, b []byte) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		fail(err)
+	}
+	if _, err := f.Write(b); err != nil {
+		fail(err)
+	}
+	if err := f.Close(); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintf(os.Stderr, "stub-agent: %v\r\n", err)
+	os.Exit(2)
+}
