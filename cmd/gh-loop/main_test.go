@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script on the installed tmux, or on each of
-// GH_LOOP_TMUX_MATRIX (a list of programs, separated as PATH is). How scripts
-// are written is in testdata/README.md.
+// GH_LOOP_TMUX_MATRIX (a list of programs, separated as PATH is). The words that scripts
+// may use are explained in testdata/README.md.
 func TestScripts(t *testing.T) {
 	list := filepath.SplitList(os.Getenv("GH_LOOP_TMUX_MATRIX"))
 	if len(list) == 0 {
