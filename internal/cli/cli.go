@@ -89,6 +89,7 @@ func (e *env) root() *cli.Command {
 		Commands: []*cli.Command{
 			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
 			e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
+			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {

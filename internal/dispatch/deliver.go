@@ -118,46 +118,25 @@ func (a *act) run() (fallback bool) {
 
 // look asks tmux for the session's state and goes on from there (rules 38 to 40).
 func (a *act) look() (fallback bool) {
-	h := a.s.Tmux
-	if h.Next != "" {
-		if done := a.begun(); done {
-			return false
-		}
-		h = a.s.Tmux
+	first := ""
+	if a.s.Tmux.Next != "" {
+		first = a.s.Tmux.First
 	}
-	pane, state, err := a.server(h.Socket).Look(a.ctx, target(h))
+	state, pane, err := a.state()
 	switch state {
 	case tmux.Unknown:
 		a.out = held(a.out, loop.TmuxSilent, err)
 		return false
-	case tmux.Absent:
-		return a.open(nil)
-	case tmux.Dead:
-		return a.open(&pane)
+	case tmux.Absent, tmux.Dead:
+		return a.open(pane)
 	}
-	a.typeAt(pane)
-	return false
-}
-
-// begun finishes a spawn whose caller was killed between asking tmux and
-// writing down the answer: the token was saved before, so the pane is known.
-func (a *act) begun() (done bool) {
-	h := *a.s.Tmux
-	pane, state, err := a.server(h.Socket).Look(a.ctx, tmux.Target{Identity: tmux.Identity{Socket: h.Socket}, Token: h.Next})
-	switch state {
-	case tmux.Unknown:
-		a.out = held(a.out, loop.TmuxSilent, err)
-		return true
-	case tmux.Live:
-		first := h.First
-		a.adopt(pane, false)
-		if first != "" && first == a.news.name() {
-			a.done(loop.Respawned)
-			return true
-		}
+	if first != "" && first == a.news.name() && pane.Token == a.s.Tmux.Token {
+		// The caller that began this spawn was killed before it could write
+		// that its first prompt was this event.
+		a.done(loop.Spawned)
 		return false
 	}
-	a.s.Tmux.Next, a.s.Tmux.First = "", ""
+	a.typeAt(*pane)
 	return false
 }
 

@@ -12,7 +12,9 @@ import (
 // the next event brings the conversation back. An id means nothing without the
 // server that it came from.
 func (d *Loop) SessionGone(ctx context.Context, session string, pid int, start int64) error {
-	return d.hooked(ctx, session, pid, start, "session-closed", func(s *work.Session) { s.Tmux = nil })
+	return d.hooked(ctx, session, pid, start, "session-closed", func(s *work.Session) {
+		s.Tmux = &work.Handle{Socket: s.Tmux.Socket} // where it comes back; its ids are worth nothing now
+	})
 }
 
 // SessionRenamed keeps the name that people see true. tmux hands over ids

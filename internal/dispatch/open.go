@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -205,7 +206,7 @@ func (a *act) cwd() string {
 // spawn saves what is about to be done, and then asks tmux.
 func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.Spawned, error) {
 	token := rand.Text()
-	h := work.Handle{Socket: a.Socket}
+	h := work.Handle{Socket: a.home()}
 	if a.s.Tmux != nil && dead != nil {
 		h = *a.s.Tmux
 	}
@@ -238,6 +239,21 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 		made, err = srv.Spawn(a.ctx, sp)
 	}
 	return made, err
+}
+
+// home is the tmux server that a session belongs on: the one that it was on,
+// else its item's, as long as their sockets' directories are there; else the
+// one that we are called from.
+func (a *act) home() string {
+	for _, h := range []*work.Handle{a.s.Tmux, a.rec.Tmux} {
+		if h == nil || h.Socket == "" {
+			continue
+		}
+		if st, err := os.Stat(filepath.Dir(h.Socket)); err == nil && st.IsDir() {
+			return h.Socket
+		}
+	}
+	return a.Socket
 }
 
 // adopt writes down where a session of ours lives.

@@ -127,23 +127,17 @@ func lastWords(prompt string) string {
 // revive brings a session back without telling its harness anything; one that
 // lives is left alone.
 func (a *act) revive() {
-	if a.s.Tmux == nil {
-		a.open(nil)
-		return
-	}
-	if a.s.Tmux.Next != "" && a.begun() && a.out.Fate != loop.Delivered {
-		return
-	}
-	pane, state, err := a.server(a.s.Tmux.Socket).Look(a.ctx, target(a.s.Tmux))
+	state, pane, err := a.state()
 	switch state {
 	case tmux.Unknown:
 		a.out = held(a.out, loop.TmuxSilent, err)
-	case tmux.Absent:
-		a.open(nil)
-	case tmux.Dead:
-		a.open(&pane)
-	default:
+	case tmux.Live:
 		a.out.Fate, a.out.TmuxTarget = loop.Settled, pane.Name
+		if err := a.settle(); err != nil {
+			a.out.Message = err.Error()
+		}
+	default:
+		a.open(pane)
 	}
 }
 

@@ -1,0 +1,174 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// restoring is how many sessions are brought back at once: waiting for their
+// harnesses takes the time, not we.
+const restoring = 32
+
+// Restored is what became of one endpoint in a restore.
+type Restored struct {
+	Item, Endpoint work.Ref
+	State          tmux.State // before
+	Did            loop.How   // Spawned or Respawned; "" when nothing was done
+	TmuxTarget     string
+	Err            error // why it is not back; of a dry run always nil
+}
+
+// Restore brings back every live endpoint that had a session and has none now,
+// each resumed by its id (rule 46). Whoever runs beside us does it once
+// between us, as each endpoint has a lock. told is called as each one is
+// settled, never by two at once. A dry run only says what would be done.
+func (d *Loop) Restore(ctx context.Context, dry bool, told func(Restored)) error {
+	records, damaged, err := d.Store.Live()
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, restoring)
+	for _, r := range records {
+		for _, s := range r.Endpoints() {
+			if !s.Live() || (s.TmuxTarget == "" && s.Tmux == nil) {
+				continue
+			}
+			wg.Add(1)
+			slots <- struct{}{}
+			go func() {
+				defer func() { <-slots; wg.Done() }()
+				out := d.restore(ctx, r.Ref, s.Ref, dry)
+				mu.Lock()
+				defer mu.Unlock()
+				told(out)
+			}()
+		}
+	}
+	wg.Wait()
+	var errs []error
+	for _, b := range damaged {
+		errs = append(errs, b)
+	}
+	return errors.Join(errs...)
+}
+
+func (d *Loop) restore(ctx context.Context, item, endpoint work.Ref, dry bool) Restored {
+	out := Restored{Item: item, Endpoint: endpoint}
+	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	defer unlock()
+	r, err := d.Store.Find(item)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	s := r.At(endpoint)
+	if s == nil || !s.Live() {
+		return out
+	}
+	out.TmuxTarget = s.TmuxTarget
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: loop.Outcome{Item: item, Endpoint: endpoint}, news: silence("restore")}
+	state, pane, err := a.state()
+	out.State = state
+	switch {
+	case state == tmux.Unknown:
+		out.Err = err
+	case state == tmux.Live:
+		out.Err = a.settle()
+	case !dry:
+		a.open(pane)
+		out.Did, out.TmuxTarget = a.out.How, a.s.TmuxTarget
+		if a.out.Fate != loop.Delivered {
+			out.Err = errors.New(string(a.out.Reason) + ": " + a.out.Message)
+		}
+	}
+	return out
+}
+
+// silence is news that tell the harness nothing.
+func silence(kind string) news {
+	return news{kind: kind, text: func(string) string { return "" }}
+}
+
+// state asks tmux how the endpoint's session is. A spawn that was begun and
+// not written down is found by the token that was saved before.
+func (a *act) state() (tmux.State, *tmux.Pane, error) {
+	h := a.s.Tmux
+	if h == nil {
+		return tmux.Absent, nil, nil
+	}
+	if h.Next != "" {
+		pane, state, err := a.server(h.Socket).Look(a.ctx, tmux.Target{Identity: tmux.Identity{Socket: h.Socket}, Token: h.Next})
+		switch state {
+		case tmux.Unknown:
+			return state, nil, err
+		case tmux.Live, tmux.Dead:
+			a.adopt(pane, false)
+			return state, &pane, nil
+		}
+		a.s.Tmux.Next, a.s.Tmux.First = "", ""
+	}
+	pane, state, err := a.server(h.Socket).Look(a.ctx, target(a.s.Tmux))
+	if state == tmux.Absent {
+		return state, nil, nil
+	}
+	return state, &pane, err
+}
+
+// settle writes down what state found, if it is news.
+func (a *act) settle() error {
+	r, err := a.Store.Find(a.rec.Ref)
+	if err != nil {
+		return err
+	}
+	if s := r.At(a.s.Ref); s != nil && s.Tmux != nil && a.s.Tmux != nil && *s.Tmux == *a.s.Tmux && s.TmuxTarget == a.s.TmuxTarget {
+		return nil
+	}
+	return a.save(func(*work.Session) {})
+}
+
+// Bring sees to it that an endpoint's session lives, and says where it is.
+func (d *Loop) Bring(ctx context.Context, ref work.Ref) (*work.Session, error) {
+	r, err := d.Record(ref)
+	if err != nil {
+		return nil, err
+	}
+	s := r.At(ref)
+	if s == nil {
+		return nil, d.notHere(ref)
+	}
+	if !s.Live() || !r.Live() {
+		return s, ErrEnded
+	}
+	unlock, err := d.Store.LockEndpoint(ctx, s.Ref)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if r, err = d.Store.Find(r.Ref); err != nil {
+		return nil, err
+	}
+	if s = r.At(ref); s == nil {
+		return nil, store.ErrNotFound
+	}
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: loop.Outcome{Item: r.Ref, Endpoint: s.Ref}, news: silence("attach")}
+	a.revive()
+	if a.out.Fate == loop.Held || a.out.Fate == loop.Failed || a.s.Tmux == nil {
+		return nil, errors.New(string(a.out.Reason) + ": " + a.out.Message)
+	}
+	return a.s, nil
+}
+
+// ErrEnded says that a session's work has ended.
+var ErrEnded = errors.New("its work has ended")
