@@ -91,7 +91,9 @@ func (s Server) Deliver(ctx context.Context, p Paste) (Verdict, error) {
 	case word == refused:
 		return Refused, nil
 	case word != delivered || err != nil:
-		s.drop(ctx, buffer)
+		if began == asked {
+			s.drop(ctx, buffer)
+		}
 		may := word == delivered || began == asked && !errors.Is(err, ErrNoServer)
 		return "", &DeliverError{MayBePasted: may, Err: orSenseless(s, err)}
 	}

@@ -22,7 +22,11 @@ func (s Server) EndHarness(ctx context.Context, t Target, grace time.Duration) e
 	if first, err := lookProcess(p.PID); p.PID <= 1 || err == nil && first.parent != p.Identity.PID {
 		return fmt.Errorf("%w: process %d is no child of tmux server %d", ErrNotOurs, p.PID, p.Identity.PID)
 	}
-	asked := map[process]bool{}
+	type who struct { // a pid alone may be used again
+		pid   int
+		start time.Time
+	}
+	asked := map[who]bool{}
 	for end := time.Now().Add(grace); ; {
 		sig := syscall.SIGTERM
 		if time.Now().After(end) {
@@ -33,8 +37,8 @@ func (s Server) EndHarness(ctx context.Context, t Target, grace time.Duration) e
 			break
 		}
 		for _, q := range left {
-			if sig == syscall.SIGKILL || !asked[q] {
-				asked[q] = true
+			if id := (who{q.pid, q.start}); sig == syscall.SIGKILL || !asked[id] {
+				asked[id] = true
 				_ = syscall.Kill(q.pid, sig)
 			}
 		}

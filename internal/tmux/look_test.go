@@ -87,6 +87,7 @@ func TestLookUnclear(t *testing.T) {
 			"half":        "printf '1\\t2'",
 			"fails":       "echo no server running on x >&2; exit 1",
 			"another one": "echo usage; exit 64",
+			"endless":     "yes",
 			"a lie":       "printf '12\\t13\\tx\\n14\\t15\\t$0\\t%%0\\n'",
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -158,7 +159,10 @@ func TestCommandsOfAnyName(t *testing.T) {
 		}
 		sp.Argv, sp.Ready = []string{program, "1000"}, 0
 		made := spawn(t, s, sp)
-		until(t, "it is listed", func() bool { return strings.HasPrefix(state(t, s, made.Target(), Live).Command, "a") })
+		until(t, "it runs", func() bool { // whatever it is called: 3.3a says "a b c", 3.8 nothing
+			p := state(t, s, made.Target(), Live)
+			return strings.HasPrefix(p.Command, "a") || p.Command == ""
+		})
 	})
 }
 

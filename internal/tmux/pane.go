@@ -28,7 +28,7 @@ type Target struct {
 type Pane struct {
 	Identity
 	Session, Pane                 string // $N, %N
-	PID                           int    // of the first process; stale once Dead
+	PID                           int    // of the first process; once Dead it is stale, or 0
 	Dead                          bool
 	DeadStatus                    string // exit status, "" if unknown or ended by a signal
 	Ref, Item, Role, State, Token string // our options, "" if not set
@@ -101,11 +101,12 @@ func (s Server) parsePane(l string) (Pane, bool) {
 	}
 	id, ok := s.identity(f[0], f[1])
 	pid, err := strconv.Atoi(f[4])
-	if !ok || err != nil {
+	dead := f[5] == "1"
+	if !ok || err != nil && !(dead && f[4] == "") {
 		return Pane{}, false
 	}
 	return Pane{
-		Identity: id, Session: f[2], Pane: f[3], PID: pid, Dead: f[5] == "1", DeadStatus: f[6],
+		Identity: id, Session: f[2], Pane: f[3], PID: pid, Dead: dead, DeadStatus: f[6],
 		Ref: f[7], Item: f[8], Role: f[9], State: f[10], Token: f[11],
 		Ready: f[12] == "1", InMode: f[13] != "0" && f[13] != "", InputOff: f[14] == "1",
 		Command: f[15], Name: f[16],

@@ -3,7 +3,9 @@ package tmux
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -87,21 +89,37 @@ func TestSees(t *testing.T) {
 
 // TestQuoting proves by tmux itself that its language gives back every word.
 func TestQuoting(t *testing.T) {
+	words := []string{"", "~", "~root", "~]", ";", `\;`, `\`, "#{pid}", "%if", "%1", "{", "}", "-t", "\n  # x", "$HOME", "a=b", "'", `"`}
+	gen := rapid.StringOfN(rapid.SampledFrom([]rune("a '\"\\$#{}();~%é\n\t&|`*?[]!=-u0")), 0, 30, -1)
+	for seed := range 300 {
+		words = append(words, clean(gen.Example(seed)))
+	}
 	each(t, func(t *testing.T, s Server) {
 		p, _ := running(t, s, "loop-q")
-		rapid.Check(t, func(rt *rapid.T) {
-			word := clean(rapid.StringOfN(rapid.SampledFrom([]rune("a '\"\\$#{}();~%é\n\t&|`*?[]!=-u0")), 0, 40, -1).Draw(rt, "word"))
-			cmds := [][]string{{"set-option", "-t", p.Session, "@word", word}}
-			nested := guard(p.Pane, p.Target().ours(), [][]string{{"if-shell", "-F", "1", script(cmds)}}, nil)
-			for name, words := range map[string][]string{"line": line(cmds), "nested": line([][]string{nested})} {
-				run(t, s, "set-option", "-u", "-t", p.Session, "@word")
-				if _, err := s.Run(t.Context(), nil, words...); err != nil {
-					rt.Fatalf("%s: %q: %v", name, words, err)
-				}
-				if got, err := s.Run(t.Context(), nil, "show-options", "-v", "-t", p.Session, "@word"); err != nil || got != word+"\n" {
-					rt.Fatalf("%s: %q became %q, %v", name, word, got, err)
-				}
+		for chunk := range slices.Chunk(words, 30) {
+			var sets, nested, shows [][]string
+			for i, word := range chunk {
+				set := []string{"set-option", "-t", p.Session, fmt.Sprintf("@w%d", i), word}
+				sets = append(sets, set)
+				nested = append(nested, guard(p.Pane, p.Target().ours(), [][]string{{"if-shell", "-F", "1", script([][]string{set})}}, nil))
+				shows = append(shows, []string{"show-options", "-v", "-t", p.Session, set[3]})
 			}
-		})
+			for name, cmds := range map[string][][]string{"line": sets, "nested": nested} {
+				if _, err := s.do(t.Context(), cmds...); err != nil {
+					t.Fatalf("%s: %q: %v", name, chunk, err)
+				}
+				if got, err := s.do(t.Context(), shows...); err != nil || got != strings.Join(chunk, "\n")+"\n" {
+					t.Fatalf("%s: %q became %q, %v", name, chunk, got, err)
+				}
+				run(t, s, "set-option", "-t", p.Session, "@w0", "cleared")
+			}
+			stdin := strings.NewReader(script(sets) + "\n")
+			if _, err := s.Run(t.Context(), stdin, "source-file", "-"); err != nil {
+				t.Fatalf("script: %q: %v", chunk, err)
+			}
+			if got, err := s.do(t.Context(), shows...); err != nil || got != strings.Join(chunk, "\n")+"\n" {
+				t.Fatalf("script: %q became %q, %v", chunk, got, err)
+			}
+		}
 	})
 }

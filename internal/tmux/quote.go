@@ -51,12 +51,13 @@ func script(cmds [][]string) string {
 }
 
 // quote writes a word in tmux's language. Newlines are escaped because the
-// parser drops blanks and comments that follow a newline even within quotes.
+// parser drops blanks and comments that follow a newline even within quotes,
+// and "~" because it names a home directory within them.
 func quote(s string) string {
 	return `"` + quoting.Replace(s) + `"`
 }
 
-var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x1b", `\e`)
+var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`, `~`, `\~`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x1b", `\e`)
 
 // shell writes a word for sh.
 func shell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

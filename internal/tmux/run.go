@@ -67,10 +67,22 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 func (s Server) Run(ctx context.Context, stdin io.Reader, words ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
-	var out bytes.Buffer
+	var out capped
 	err := s.invoke(ctx, false, stdin, &out, words)
 	return out.String(), err
 }
+
+// capped keeps what a program prints, and breaks with one that never stops.
+type capped struct{ buf bytes.Buffer }
+
+func (c *capped) Write(b []byte) (int, error) {
+	if c.buf.Len()+len(b) > 64<<20 {
+		return 0, errors.New("it prints without end")
+	}
+	return c.buf.Write(b)
+}
+
+func (c *capped) String() string { return c.buf.String() }
 
 // argsMax is how many bytes of words go on a command line: one message to a
 // tmux server takes 16 KB (MAX_IMSGSIZE).
@@ -115,9 +127,7 @@ func (s Server) bin() string {
 	return "tmux"
 }
 
-// invoke is the only place that starts tmux on a server. The process gets a
-// group of its own, which ends with the context: a child that keeps the pipe
-// open must not keep us.
+// invoke is the only place that speaks to a server.
 func (s Server) invoke(ctx context.Context, start bool, stdin io.Reader, stdout io.Writer, words []string) error {
 	args := []string{"-u", "-N", "-S", s.Socket}
 	if start {
@@ -126,24 +136,32 @@ func (s Server) invoke(ctx context.Context, start bool, stdin io.Reader, stdout 
 	if s.Socket == "" { // tmux would take the user's own server
 		return s.unknown(words, -1, "", errors.New("no socket is named"))
 	}
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, s.bin(), append(args, words...)...)
+	var said capped
+	cmd := s.command(ctx, append(args, words...))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
 	err := cmd.Run()
+	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return nil // it ended well; the server, which is handed our pipes, may be late to close them
 	case ctx.Err() != nil:
 		return s.unknown(words, -1, said.String(), ctx.Err())
-	case cmd.ProcessState == nil:
+	case !errors.As(err, &exit):
 		return s.unknown(words, -1, "", err)
 	case s.silent():
 		return fmt.Errorf("%w on %q", ErrNoServer, s.Socket)
 	}
-	return s.unknown(words, cmd.ProcessState.ExitCode(), said.String(), nil)
+	return s.unknown(words, exit.ExitCode(), said.String(), nil)
+}
+
+// command is a tmux process with a group of its own, which ends with the
+// context: a child that keeps the pipe open must not keep us.
+func (s Server) command(ctx context.Context, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.bin(), args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	return cmd
 }
 
 func (s Server) unknown(words []string, exit int, said string, err error) *UnknownError {

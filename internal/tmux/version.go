@@ -3,11 +3,9 @@ package tmux
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // What differs between versions of tmux is here.
@@ -24,6 +22,8 @@ import (
 //     command queue, which the version's text ("next-3.9", "master") cannot.
 //   - From 3.7 on paste-buffer makes control characters visible unless it is
 //     given -S, which older ones refuse.
+//   - 3.8 has no pane_pid for a dead pane, older ones a stale one: it is used
+//     of live panes only.
 const (
 	readyFormat = "#{||:#{==:#{@loop_ready},1},#{==:#{bracket_paste_flag},1}}"
 	hasPasteS   = "#{!=:#{bracket_paste_flag},}"
@@ -33,9 +33,7 @@ const (
 func (s Server) Version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.bin(), "-V")
-	cmd.WaitDelay = 200 * time.Millisecond
-	out, err := cmd.Output()
+	out, err := s.command(ctx, []string{"-V"}).Output()
 	name, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	switch {
 	case err != nil:
