@@ -96,7 +96,7 @@ by_hand() {
     apt-get)
       if [[ " $* " == *' ca-certificates '* && -z $(apt_go) ]]; then
         on_debian || die 'this release has no Go from 1.21 on: take one from https://go.dev/dl and run this again'
-        printf 'echo %q | sudo tee /etc/apt/sources.list.d/backports.list && ' "$(backports)"
+        printf "echo '%s' | sudo tee /etc/apt/sources.list.d/backports.list && " "$(backports)"
         set -- -t "$(backports | awk '{print $3}')" golang-go "$@"
       fi
       say "sudo apt-get update && sudo apt-get install -y $*"
