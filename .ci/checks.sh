@@ -82,7 +82,7 @@ count() {
 run_checks() {
   apart
   check 'format' formatted
-  check 'go.mod is tidy' go mod tidy -diff
+  check 'go mod tidy -diff' go mod tidy -diff
   check 'go vet' go vet ./...
   check 'golangci-lint' lint
   check 'shellcheck and shfmt' shell_files
