@@ -5,7 +5,6 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,43 +73,57 @@ func (l Log) Note(line Line) error {
 	return nil
 }
 
-// open opens the file for appending, after setting a full one aside.
+// open gives the file, opened for appending and locked until it is closed,
+// after setting a full one aside. Whoever renames the file holds its lock and
+// has seen that it still is the file, so that of two processes one sets it aside
+// and none replaces a full .1 by an empty file. A lock that is not to be had
+// (its holder was stopped) is done without: a line counts more than its neatness.
 func (l Log) open() (*os.File, error) {
 	limit := l.MaxBytes
 	if limit == 0 {
 		limit = DefaultMaxBytes
 	}
 	for {
-		f, err := os.OpenFile(l.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
-		if os.IsNotExist(err) {
-			if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
-				return nil, err
-			}
-			f, err = os.OpenFile(l.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
-		}
+		f, err := l.create()
 		if err != nil {
 			return nil, err
 		}
+		if !lock(f) {
+			return f, nil
+		}
 		fi, err := f.Stat()
-		if err != nil || fi.Size() < limit || !fi.Mode().IsRegular() || !l.rotate(f, fi) {
-			return f, nil // when it cannot be set aside, it grows: a line counts more
+		if err != nil {
+			return f, nil
+		}
+		current := sameFile(f, l.Path)
+		if current && (fi.Size() < limit || !fi.Mode().IsRegular() || os.Rename(l.Path, l.Path+".1") != nil) {
+			return f, nil
 		}
 		f.Close()
 	}
 }
 
-// rotate sets the file aside unless somebody else just did. It holds the lock of
-// the file that it renames and looks again under it, so that of two processes
-// one renames and none replaces a full .1 by an empty file.
-func (l Log) rotate(f *os.File, fi fs.FileInfo) bool {
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return false
+func (l Log) create() (*os.File, error) {
+	f, err := os.OpenFile(l.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	if os.IsNotExist(err) {
+		if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
+			return nil, err
+		}
+		return os.OpenFile(l.Path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	}
-	now, err := os.Stat(l.Path)
-	if err != nil || !os.SameFile(now, fi) {
-		return true
+	return f, err
+}
+
+// lock waits for the file's lock, which is held for microseconds, no longer
+// than a fifth of a second.
+func lock(f *os.File) bool {
+	for range 200 {
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			return true
+		}
+		time.Sleep(time.Millisecond)
 	}
-	return os.Rename(l.Path, l.Path+".1") == nil
+	return false
 }
 
 func endsLine(f *os.File) bool {

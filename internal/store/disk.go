@@ -3,11 +3,12 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxFile bounds what is read into memory; a record of a thousand pull
@@ -18,18 +19,34 @@ const maxFile = 64 << 20
 // error is fs.ErrNotExist only when nothing stands under that name: a dangling
 // link is something. It never waits, as opening a fifo would.
 func readFile(path string) ([]byte, error) {
-	return readInto(nil, path)
+	return readAt(unix.AT_FDCWD, path, nil)
 }
 
-// readInto is readFile into a buffer that is grown when it is too small.
-func readInto(buf []byte, path string) ([]byte, error) {
+// readAt is readFile of a name in an open directory, which costs the kernel less
+// than a whole path, into a buffer that it replaces when it is too small.
+func readAt(dir int, name string, buf []byte) ([]byte, error) {
 	fd, err := retry(func() (int, error) {
-		return syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+		return unix.Openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, openError(dir, name, err)
 	}
 	defer syscall.Close(fd)
+	if buf = buf[:cap(buf)]; len(buf) > 0 {
+		n, err := retry(func() (int, error) { return syscall.Read(fd, buf) })
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && n < len(buf) {
+			return buf[:n], nil // files are replaced, never written to: this is all of it
+		}
+	}
+	return readAll(fd)
+}
+
+// readAll reads what does not fit into the buffer that there was, or is no
+// regular file, and so has neither size nor end.
+func readAll(fd int) ([]byte, error) {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
 		return nil, err
@@ -40,21 +57,18 @@ func readInto(buf []byte, path string) ([]byte, error) {
 	if st.Size > maxFile {
 		return nil, fmt.Errorf("it has %d bytes, and the limit is %d", st.Size, maxFile)
 	}
-	if int64(cap(buf)) <= st.Size {
-		buf = make([]byte, st.Size+st.Size/4+512)
-	}
-	buf = buf[:cap(buf)]
+	buf := make([]byte, st.Size)
 	for n := 0; n < len(buf); {
-		m, err := retry(func() (int, error) { return syscall.Read(fd, buf[n:]) })
+		m, err := retry(func() (int, error) { return syscall.Pread(fd, buf[n:], int64(n)) })
 		if err != nil {
 			return nil, err
 		}
-		n += m
-		if m == 0 || int64(n) == st.Size {
-			return buf[:n], nil // files are replaced, never written to: what fstat said holds
+		if m == 0 {
+			return buf[:n], nil
 		}
+		n += m
 	}
-	return nil, io.ErrShortBuffer
+	return buf, nil
 }
 
 // listDir gives the names in a directory, in no order; none if there is no
@@ -91,12 +105,13 @@ func listInto(buf []byte, dir string) (names []string, whole bool, err error) {
 	}
 }
 
-func openError(path string, err error) error {
+func openError(dir int, name string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return fs.ErrNotExist // no file can have that name
 	case errors.Is(err, syscall.ENOENT):
-		if _, lerr := os.Lstat(path); lerr == nil {
+		var st unix.Stat_t
+		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
 			return fmt.Errorf("it is a symbolic link to nothing")
 		}
 		return fs.ErrNotExist

@@ -40,9 +40,9 @@ func child(t testing.TB, role, dir, name string) *exec.Cmd {
 func play(role string, s *Store, name string) error {
 	ctx := context.Background()
 	switch role {
-	case "link": // name is the first of 500 numbers
+	case "link": // name is the first of its numbers
 		first, _ := strconv.Atoi(name)
-		for n := first; n < first+500; n++ {
+		for n := first; n < first+links; n++ {
 			if _, err := s.Change(ctx, item, linking(octo(n))); err != nil {
 				return err
 			}
@@ -63,6 +63,7 @@ func play(role string, s *Store, name string) error {
 			if err := handleAll(s); err != nil {
 				return err
 			}
+			fmt.Println("idle")
 		}
 	case "turn": // closes and reopens, and says which turn is on disk
 		for n := 0; ; n++ {
@@ -72,6 +73,22 @@ func play(role string, s *Store, name string) error {
 			}
 			fmt.Println("turned", r.LastEventAt)
 		}
+	case "once":
+		tk, err := s.Accept(ctx, "push", name, body(name), time.Unix(1, 0))
+		if err != nil {
+			return err
+		}
+		fmt.Println("accepted")
+		if _, err := tk.Try(); err != nil {
+			return err
+		}
+		for n := range 2 {
+			if _, err := s.Change(ctx, item, turning(name, n)); err != nil {
+				return err
+			}
+		}
+		fmt.Println("turned")
+		return tk.Done()
 	case "wait": // holds everything that can be held until it is killed
 		unlock, err := s.lockRecord(ctx, item.Slug())
 		if err != nil {
@@ -116,7 +133,7 @@ func faulty(s *Store) error {
 	return nil
 }
 
-// handleAll handles each waiting event: the record learns its delivery, once.
+// handleAll handles each waiting event: the ledger's record learns its delivery.
 func handleAll(s *Store) error {
 	waiting, err := s.Waiting()
 	if err != nil {
@@ -136,15 +153,13 @@ func handleAll(s *Store) error {
 		if _, err := tk.Try(); err != nil {
 			return err
 		}
-		if _, err := s.Change(context.Background(), item, linking(octo(1000+int(e.Seq)))); err != nil {
-			return err
-		}
 		if _, err := s.Change(context.Background(), ledger, func(r *work.Record) (*work.Record, error) {
 			r.Title += tk.Delivery + " "
 			return r, nil
 		}); err != nil {
 			return err
 		}
+		fmt.Println("handled", tk.Delivery)
 		if err := tk.Done(); err != nil {
 			return err
 		}

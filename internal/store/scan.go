@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -61,10 +62,18 @@ func (s *Store) scan(dir string, want func([]byte) (bool, error), keep func(*wor
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(files) == 0 {
+		return nil, nil, nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.Close()
+	fd := int(d.Fd())
 	hits := overAll(files, func(buf []byte, name string) (found, []byte) {
 		f := found{name: name}
-		path := filepath.Join(dir, name)
-		b, err := readInto(buf, path)
+		b, err := readAt(fd, name, buf)
 		if errors.Is(err, fs.ErrNotExist) {
 			return f, buf // it moved meanwhile
 		}
@@ -73,7 +82,7 @@ func (s *Store) scan(dir string, want func([]byte) (bool, error), keep func(*wor
 			buf = b
 		}
 		if err != nil {
-			f.record, f.bad = nil, &DamagedError{path, err}
+			f.record, f.bad = nil, &DamagedError{filepath.Join(dir, name), err}
 		}
 		if f.record != nil && !keep(f.record) {
 			f.record = nil

@@ -1,0 +1,5 @@
+//go:build !race
+
+package store
+
+const links, large = 500, 25 << 20
