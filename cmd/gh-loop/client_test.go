@@ -39,9 +39,13 @@ func attach(ts *testscript.TestScript, neg bool, args []string) {
 	w.clients = append(w.clients, &client{args[0], cmd, tty})
 	go func() { _, _ = io.Copy(io.Discard, tty) }() // ends with the terminal
 	waiting(ts, false, "looks", args[:2])
-	name, err := w.ask("list-clients", "-f", "#{==:#{client_pid},"+strconv.Itoa(cmd.Process.Pid)+"}", "-F", "#{client_name}")
+	all, err := w.ask("list-clients", "-F", "#{client_pid}=#{client_name}")
 	ts.Check(err)
-	ts.Setenv(args[0], name)
+	for _, f := range strings.Fields(all) {
+		if pid, name, _ := strings.Cut(f, "="); pid == strconv.Itoa(cmd.Process.Pid) {
+			ts.Setenv(args[0], name)
+		}
+	}
 }
 
 func (w *world) client(name string) (*client, error) {

@@ -141,11 +141,13 @@ func setVar(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: setvar NAME FILE EXPR")
 	}
-	text := ts.ReadFile(args[1])
-	if strings.HasPrefix(args[1], "record:") {
-		_, b, err := worldOf(ts).find(strings.TrimPrefix(args[1], "record:"))
+	text := ""
+	if item, ok := strings.CutPrefix(args[1], "record:"); ok {
+		_, b, err := worldOf(ts).find(item)
 		ts.Check(err)
 		text = string(b)
+	} else {
+		text = ts.ReadFile(args[1])
 	}
 	got, err := query(text, args[2])
 	ts.Check(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/urfave/cli/v3"
@@ -42,6 +43,7 @@ func (e *env) build() (*dispatch.Loop, error) {
 	if root == "" {
 		root = filepath.Join(state, "trees")
 	}
+	bound, _ := time.ParseDuration(e.getenv("GH_LOOP_TMUX_TIMEOUT")) // for tests; 0 is the default
 	return &dispatch.Loop{
 		Store:     &store.Store{Dir: state},
 		Log:       journal.Log{Path: filepath.Join(state, "log", "events.jsonl"), Now: e.now},
@@ -50,6 +52,7 @@ func (e *env) build() (*dispatch.Loop, error) {
 		Harnesses: conf.Adapters(bin),
 		Trees:     tree.Trees{Root: root},
 		Socket:    socket,
+		Timeout:   bound,
 		Bin:       bin,
 		Now:       e.now,
 		NewID:     uuid.NewString,

@@ -184,6 +184,10 @@ func (a *act) paste(h work.Handle, bracketed bool, front string) tmux.Verdict {
 	if verdict == tmux.Refused && err == nil {
 		verdict, err = srv.Deliver(a.ctx, p)
 	}
+	var unsure *tmux.DeliverError
+	if errors.As(err, &unsure) && !unsure.MayBePasted && !errors.Is(err, context.DeadlineExceeded) {
+		return tmux.Refused // nothing was typed, and tmux is not hung: its state tells what to do
+	}
 	switch {
 	case err != nil:
 		a.out = held(a.out, loop.TmuxSilent, err)

@@ -26,8 +26,9 @@ type Loop struct {
 	Settings  loop.Settings
 	Harnesses map[string]harness.Adapter
 	Trees     tree.Trees
-	Socket    string // where new sessions go
-	Bin       string // absolute path of this program
+	Socket    string        // where new sessions go
+	Timeout   time.Duration // for each call of tmux; 0 is tmux.Server's own
+	Bin       string        // absolute path of this program
 	Now       func() time.Time
 	NewID     func() string // a new random UUID
 	Warn      func(string)  // what a person at the terminal should know
@@ -46,7 +47,7 @@ func (d *Loop) server(socket string) tmux.Server {
 	if socket == "" {
 		socket = d.Socket
 	}
-	return tmux.Server{Socket: socket}
+	return tmux.Server{Socket: socket, Timeout: d.Timeout}
 }
 
 // target says how a session's handle is found again.
