@@ -90,7 +90,7 @@ func (e *env) root() *cli.Command {
 			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
 			e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
-			e.stopCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
+			e.stopCommand(), e.tmuxCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {

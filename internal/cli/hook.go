@@ -55,7 +55,11 @@ func (e *env) hook(ctx context.Context, args []string) error {
 		if len(rest) != 3 {
 			return fmt.Errorf("pane-died takes PANE SESSION STATUS, and got %d words", len(rest))
 		}
-		return d.PaneDied(rest[1], rest[0], rest[2], e.serverPID())
+		return d.PaneDied(ctx, rest[1], rest[0], rest[2], e.serverPID())
+	}
+	if args[0] == "pane-mode" { // somebody stopped reading there: what was held goes on (rule 51)
+		d.Drain(ctx)
+		return nil
 	}
 	return fmt.Errorf("no hook has the name %q", args[0])
 }

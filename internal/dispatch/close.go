@@ -21,6 +21,13 @@ func (d *Loop) endAll(ctx context.Context, r *work.Record) {
 		}
 	}
 	d.end(ctx, r.Ref, &r.Session)
+	d.ring(ctx, r.Ref)
+}
+
+// endOne is endAll for one pull request.
+func (d *Loop) endOne(ctx context.Context, item work.Ref, s *work.Session) {
+	d.end(ctx, item, s)
+	d.ring(ctx, item)
 }
 
 // end deals with a closed session as retention says (rule 43): the pane stays
@@ -94,7 +101,7 @@ func (d *Loop) Stop(ctx context.Context, ref work.Ref, by work.Ending) (*work.Re
 	if r.Ref.Same(ref) {
 		d.endAll(ctx, r)
 	} else {
-		d.end(ctx, r.Ref, r.PullRequest(ref))
+		d.endOne(ctx, r.Ref, r.PullRequest(ref))
 	}
 	return r, nil
 }

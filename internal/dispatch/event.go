@@ -228,7 +228,9 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, aga
 	case loop.CloseRecord:
 		d.endAll(ctx, r)
 	case loop.CloseEndpoint:
-		d.end(ctx, r.Ref, r.At(c.Endpoint))
+		d.endOne(ctx, r.Ref, r.At(c.Endpoint))
+	case loop.Reopen:
+		d.ring(ctx, r.Ref)
 	}
 	return out
 }

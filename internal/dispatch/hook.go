@@ -31,8 +31,9 @@ func (d *Loop) SessionRenamed(ctx context.Context, session string, pid int, star
 	return d.hooked(ctx, session, pid, start, "session-renamed", func(s *work.Session) { s.TmuxTarget = pane.Name })
 }
 
-// PaneDied writes a line; the record's handle stays true, as the pane is kept.
-func (d *Loop) PaneDied(session, pane, status string, pid int) error {
+// PaneDied writes a line, and tells the siblings; the record's handle stays
+// true, as the pane is kept.
+func (d *Loop) PaneDied(ctx context.Context, session, pane, status string, pid int) error {
 	records, _, err := d.Store.Live()
 	if err != nil {
 		return err
@@ -41,6 +42,9 @@ func (d *Loop) PaneDied(session, pane, status string, pid int) error {
 		for _, s := range r.Endpoints() {
 			if h := s.Tmux; h != nil && h.Session == session && h.Pane == pane && h.ServerPID == pid {
 				d.note(journal.Line{What: "hook", Item: r.Ref.String(), Endpoint: s.Ref.String(), Reason: "pane-died", Message: "status " + status})
+				if s.Live() {
+					d.tell(ctx, r, s, "dead")
+				}
 				return nil
 			}
 		}
@@ -62,6 +66,7 @@ func (d *Loop) hooked(ctx context.Context, session string, pid int, start int64,
 		return err
 	}
 	d.note(journal.Line{What: "hook", Item: r.Ref.String(), Endpoint: s.Ref.String(), Reason: what})
+	d.ring(ctx, r.Ref)
 	return nil
 }
 

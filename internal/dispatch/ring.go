@@ -2,35 +2,88 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/tmux"
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// ring tells the sessions of an item where its jump keys lead: to the next and
-// the previous of the item's sessions, and up to its own. The keys read these
-// options themselves, so that no program starts when one is pressed.
-func (d *Loop) ring(ctx context.Context, r *work.Record) {
-	byServer := map[string][]*work.Session{}
-	for _, s := range r.Endpoints() {
-		if s.Tmux != nil && s.Tmux.Session != "" {
-			byServer[s.Tmux.Socket] = append(byServer[s.Tmux.Socket], s)
+// ring tells the sessions of an item where their jump keys lead, and how their
+// siblings are. Keys and status line read these options themselves, so that no
+// program starts when a key is pressed. It is called after whatever spawned,
+// brought back, closed or renamed a session, when the outcome is decided.
+func (d *Loop) ring(ctx context.Context, item work.Ref) {
+	r, err := d.Store.Find(item)
+	if err != nil {
+		if r, err = d.Store.FindClosed(item); err != nil {
+			return // whoever asks for the record next hears what is wrong with it
 		}
 	}
-	for socket, members := range byServer {
-		var set []tmux.Option
-		for i, s := range members {
-			n := len(members)
-			set = append(set,
-				tmux.Option{Session: s.Tmux.Session, Name: "@loop_next", Value: members[(i+1)%n].Tmux.Session},
-				tmux.Option{Session: s.Tmux.Session, Name: "@loop_prev", Value: members[(i+n-1)%n].Tmux.Session})
-			if !s.Ref.Same(r.Ref) && members[0].Ref.Same(r.Ref) {
-				set = append(set, tmux.Option{Session: s.Tmux.Session, Name: "@loop_parent", Value: members[0].Tmux.Session})
+	d.set(ctx, r, rings(r))
+}
+
+// tell sets one session's @loop_state, and lets its siblings count anew.
+func (d *Loop) tell(ctx context.Context, r *work.Record, s *work.Session, state string) {
+	all := rings(r)
+	for _, ring := range all {
+		for i, m := range ring.Members {
+			if s.Tmux != nil && m.Session == s.Tmux.Session && ring.Identity == target(s.Tmux).Identity {
+				ring.Members[i].State = state
 			}
 		}
-		if err := d.server(socket).Set(ctx, set); err != nil {
+	}
+	d.set(ctx, r, all)
+}
+
+func (d *Loop) set(ctx context.Context, r *work.Record, all []tmux.Ring) {
+	for _, ring := range all {
+		if err := d.server(ring.Socket).SetRing(ctx, ring); err != nil && !errors.Is(err, tmux.ErrNoServer) {
 			d.note(journal.Line{What: "error", Item: r.Ref.String(), Message: "the jump keys may lead astray: " + err.Error()})
 		}
 	}
+}
+
+// rings lays out an item's sessions, for each tmux server that has some.
+func rings(r *work.Record) []tmux.Ring {
+	members := map[tmux.Identity][]*work.Session{}
+	gone := 0
+	for _, s := range r.Endpoints() {
+		switch h := s.Tmux; {
+		case h != nil && h.Session != "":
+			id := target(h).Identity
+			members[id] = append(members[id], s)
+		case s.Live() && s.TmuxTarget != "":
+			gone++
+		}
+	}
+	var out []tmux.Ring
+	for id, sessions := range members {
+		out = append(out, tmux.Ring{Identity: id, Item: r.Ref.String(), Members: around(r, sessions), Gone: gone})
+	}
+	return out
+}
+
+// around leads from each session to its live neighbours, in the record's
+// order, and up to the item's own. One that was closed and is kept to be read
+// leads into the round, and nothing leads to it.
+func around(r *work.Record, sessions []*work.Session) []tmux.Member {
+	var out []tmux.Member
+	n := len(sessions)
+	step := func(from, by int) string {
+		for i := 1; i < n; i++ {
+			if s := sessions[(from+i*by+i*n)%n]; s.Live() {
+				return s.Tmux.Session
+			}
+		}
+		return ""
+	}
+	for i, s := range sessions {
+		m := tmux.Member{Session: s.Tmux.Session, Next: step(i, 1), Prev: step(i, -1), Title: s.Title}
+		if first := sessions[0]; i > 0 && first.Ref.Same(r.Ref) && first.Live() {
+			m.Parent = first.Tmux.Session
+		}
+		out = append(out, m)
+	}
+	return out
 }

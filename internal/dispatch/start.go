@@ -196,6 +196,7 @@ func (d *Loop) Unlink(ctx context.Context, pr, item work.Ref) (bool, error) {
 	})
 	if err == nil && had {
 		d.note(journal.Line{What: "unlinked", Item: item.String(), Endpoint: pr.String()})
+		d.ring(ctx, item)
 	}
 	return had, err
 }

@@ -50,3 +50,9 @@ func (s Server) SetOptions(ctx context.Context, t Target, values map[string]stri
 	}
 	return err
 }
+
+// Say shows a message on the status line of whoever is attached.
+func (s Server) Say(ctx context.Context, message string) error {
+	_, err := s.do(ctx, []string{"display-message", Literal(brief(message))})
+	return err
+}
