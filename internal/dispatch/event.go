@@ -23,33 +23,67 @@ type Result struct {
 	Outcomes    []loop.Outcome `json:"outcomes"`
 }
 
-// Event takes one webhook body. An error means that the caller still has the
-// event; with none it was delivered, settled, or is held by us.
+// Accepted is an event that is ours: it is on disk, or settled already. It is
+// to be given to Handle, once.
+type Accepted struct {
+	event  event.Event
+	ticket *store.Ticket  // nil if it is settled
+	out    []loop.Outcome // what became of it then
+}
+
+// Event takes one webhook body and handles it. An error means that the caller
+// still has the event; with none it was delivered, settled, or is held by us.
 func (d *Loop) Event(ctx context.Context, name, delivery string, body []byte) (Result, error) {
-	e, err := event.Read(body, name, delivery)
+	a, err := d.Accept(ctx, name, delivery, body)
 	if err != nil {
 		return Result{}, err
 	}
+	return d.Handle(ctx, a), nil
+}
+
+// Accept takes one webhook body without doing anything about it yet. An error
+// means that the caller still has it; with none we do, whatever happens
+// (rule 53).
+func (d *Loop) Accept(ctx context.Context, name, delivery string, body []byte) (*Accepted, error) {
+	e, err := event.Read(body, name, delivery)
+	if err != nil {
+		return nil, err
+	}
 	if e, err = d.byHead(e); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if reason := loop.Screen(e); reason != "" {
-		return d.result(e, d.settled(e, reason)), nil
+		return &Accepted{event: e, out: []loop.Outcome{d.settled(e, reason)}}, nil
 	}
 	waiting, err := d.Store.Waiting()
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if len(waiting) == 0 {
 		if out, ok := d.refused(e); ok {
-			return d.result(e, out...), nil
+			return &Accepted{event: e, out: out}, nil
 		}
 	}
 	t, err := d.Store.Accept(ctx, e.Name, delivery, body, d.Now())
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	return d.result(e, d.inTurn(ctx, t, e)...), nil
+	t.Body = nil // it was read
+	return &Accepted{event: e, ticket: t}, nil
+}
+
+// Handle decides about an accepted event and acts.
+func (d *Loop) Handle(ctx context.Context, a *Accepted) Result {
+	return d.handleBeside(ctx, a, func(uint64) bool { return false })
+}
+
+// handleBeside is Handle for a caller that sees to the order of some events by
+// itself: those whose numbers ours knows.
+func (d *Loop) handleBeside(ctx context.Context, a *Accepted, ours func(seq uint64) bool) Result {
+	if a.ticket == nil {
+		return d.result(a.event, a.out...)
+	}
+	return d.result(a.event, d.inTurn(ctx, a.ticket, a.event, ours)...)
 }
 
 func (d *Loop) result(e event.Event, out ...loop.Outcome) Result {

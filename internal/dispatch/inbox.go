@@ -12,9 +12,10 @@ import (
 )
 
 // inTurn handles an accepted event after all earlier ones that may go to the
-// same conversation (rule 37), and then takes up what else was left behind.
-func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event) []loop.Outcome {
-	blocked := d.before(ctx, t.Seq, e)
+// same conversation (rule 37). The order among those that ours knows is the
+// caller's.
+func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event, ours func(seq uint64) bool) []loop.Outcome {
+	blocked := d.before(ctx, t.Seq, e, ours)
 	var out []loop.Outcome
 	if blocked != "" {
 		out = []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: blocked, Message: "an earlier event for the same conversation is still held"})}
@@ -54,17 +55,23 @@ func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
 
 // before sees to it that every earlier event which may concern the same
 // conversation is done. It returns why one of them still waits, or "".
-func (d *Loop) before(ctx context.Context, seq uint64, e event.Event) loop.Reason {
+func (d *Loop) before(ctx context.Context, seq uint64, e event.Event, ours func(seq uint64) bool) loop.Reason {
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		d.note(journal.Line{What: "error", Message: err.Error()})
 		return ""
 	}
 	var blocked loop.Reason
-	mine := d.conversations(e)
+	var mine []string
 	for _, w := range entries {
 		if w.Seq >= seq {
 			break
+		}
+		if ours(w.Seq) {
+			continue
+		}
+		if mine == nil {
+			mine = d.conversations(e)
 		}
 		earlier, ok := d.peek(w)
 		if !ok || !slices.ContainsFunc(d.conversations(earlier), func(c string) bool { return slices.Contains(mine, c) }) {
