@@ -22,6 +22,7 @@ type payload struct {
 	WorkflowRun *check      `json:"workflow_run"`
 	Repository  *repository `json:"repository"`
 	Sender      *user       `json:"sender"`
+	References  []string    `json:"gh_loop_references"` // see ReferencesMember
 
 	Label     named   `json:"label"`
 	Assignee  user    `json:"assignee"`

@@ -192,7 +192,17 @@ func (p *payload) concern(e *Event, t *thread) {
 	if e.Head != nil && e.Head.Repo == "" && e.Head.Branch != p.defaultBranch() {
 		branch = e.Head.Branch
 	}
-	e.Refs = Route(e.PullRequest, nil, branch, t.Body)
+	e.Refs = Route(e.PullRequest, p.references(), branch, t.Body)
+}
+
+func (p *payload) references() []work.Ref {
+	var out []work.Ref
+	for _, text := range p.References {
+		if ref, err := work.ParseRef(text); err == nil {
+			out = append(out, ref)
+		}
+	}
+	return out
 }
 
 // ref names the issue or pull request; its address stands in for a number that
