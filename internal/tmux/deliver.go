@@ -138,18 +138,31 @@ func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, er
 		screen = now
 	}
 	buffer := "loop-" + Token()
-	out, err := s.do(ctx, []string{"set-buffer", "-b", buffer, "\r"}, p.pasting(buffer))
-	switch strings.TrimSpace(out) {
-	case delivered:
+	out, err := s.do(ctx, []string{"set-buffer", "-b", buffer, "\r"}, p.pasting(buffer),
+		[]string{"run-shell", "-d", strconv.FormatFloat(takesIn.Seconds(), 'f', 3, 64)},
+		guard(p.Pane, append(p.ours(), same("pane_dead", "0")), [][]string{{"display-message", "-p", alive}}, nil))
+	switch word, rest, _ := strings.Cut(out, "\n"); {
+	case word == delivered && strings.TrimSpace(rest) == alive && err == nil:
 		return Delivered, nil
-	case refused:
+	case word == delivered && err == nil:
+		return "", &DeliverError{MayBePasted: true, Err: errDiedOver}
+	case word == refused:
 		return Unseen, nil
 	}
 	s.drop(ctx, buffer)
 	return "", &DeliverError{MayBePasted: true, Err: orSenseless(s, err)}
 }
 
-const delivered = "DELIVERED"
+// takesIn is how long a program that was sent a Return must live on before the
+// text counts as delivered: one that was killed just then never read it.
+const takesIn = 20 * time.Millisecond
+
+var errDiedOver = errors.New("the program ended before it can have read the text")
+
+const (
+	delivered = "DELIVERED"
+	alive     = "ALIVE"
+)
 
 // pasting is the check and the paste, or the removal of the buffer.
 func (p Paste) pasting(buffer string) []string {
