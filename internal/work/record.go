@@ -28,6 +28,8 @@ type Entry struct {
 	*Session
 	Raw json.RawMessage
 	Err error
+
+	lent bool // handed out since it was read, so that it may have been changed
 }
 
 // ParseRecord reads a record's file. An entry that cannot be read stays in
@@ -90,9 +92,11 @@ func (r *Record) Encode() []byte {
 
 func (r *Record) writeEntries(o *object) {
 	raw, _ := o.get("pullRequests")
-	if same := slices.EqualFunc(r.Entries, elements(raw), func(e Entry, b json.RawMessage) bool {
-		return bytes.Equal(e.encode(), b)
-	}); same {
+	now := make([]json.RawMessage, len(r.Entries))
+	for i, e := range r.Entries {
+		now[i] = e.encode()
+	}
+	if slices.EqualFunc(now, elements(raw), func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 		return
 	}
 	if len(r.Entries) == 0 {
@@ -100,9 +104,9 @@ func (r *Record) writeEntries(o *object) {
 		return
 	}
 	var b bytes.Buffer
-	for i, e := range r.Entries {
+	for i, e := range now {
 		b.WriteString([]string{"[\n    ", ",\n    "}[min(i, 1)])
-		b.Write(e.encode())
+		b.Write(e)
 	}
 	b.WriteString("\n  ]")
 	o.set("pullRequests", b.Bytes())
@@ -116,7 +120,7 @@ func elements(raw json.RawMessage) []json.RawMessage {
 
 // encode keeps an entry's own bytes where nothing in it changed.
 func (e Entry) encode() []byte {
-	if e.Session == nil {
+	if e.Session == nil || e.Raw != nil && !e.lent {
 		return e.Raw
 	}
 	o := e.written("    ", false)
@@ -130,10 +134,11 @@ func (e Entry) encode() []byte {
 // else the first, else nil. The record's own ref is never its pull request.
 func (r *Record) PullRequest(ref Ref) *Session {
 	var found *Session
-	for _, e := range r.Entries {
+	for i, e := range r.Entries {
 		if e.Session == nil || !e.Ref.Same(ref) || e.Ref.Same(r.Ref) {
 			continue
 		}
+		r.Entries[i].lent = true
 		if e.Live() {
 			return e.Session
 		}
@@ -144,12 +149,23 @@ func (r *Record) PullRequest(ref Ref) *Session {
 	return found
 }
 
-// PullRequests gives the readable entries, each ref once, in their order.
+// PullRequests gives the readable entries, each ref once, in their order: the
+// ones that PullRequest finds.
 func (r *Record) PullRequests() []*Session {
 	var out []*Session
-	for _, e := range r.Entries {
-		if e.Session != nil && r.PullRequest(e.Ref) == e.Session {
+	at := map[string]int{r.Ref.Key(): -1}
+	for i, e := range r.Entries {
+		if e.Session == nil {
+			continue
+		}
+		r.Entries[i].lent = true
+		key := e.Ref.Key()
+		switch n, known := at[key]; {
+		case !known:
+			at[key] = len(out)
 			out = append(out, e.Session)
+		case n >= 0 && !out[n].Live() && e.Live():
+			out[n] = e.Session
 		}
 	}
 	return out
