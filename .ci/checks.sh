@@ -1,6 +1,7 @@
+#!/usr/bin/env bash
 # What ./install.sh --test runs: sourced by it, with its $root, $tools, $tmp
 # and its build.
-# shellcheck shell=bash disable=SC2154
+# shellcheck disable=SC2154
 
 golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 shfmt=mvdan.cc/sh/v3/cmd/shfmt@v3.14.1
@@ -8,96 +9,96 @@ shfmt=mvdan.cc/sh/v3/cmd/shfmt@v3.14.1
 # check NAME COMMAND…: runs it under a heading, and remembers what failed.
 failed=()
 check() {
-  local name=$1 begin=$SECONDS
-  shift
-  say '' "== $name"
-  "$@" </dev/null || failed+=("$name")
-  say "== $name: $((SECONDS - begin)) s"
+	local name=$1 begin=$SECONDS
+	shift
+	say '' "== $name"
+	"$@" </dev/null || failed+=("$name")
+	say "== $name: $((SECONDS - begin)) s"
 }
 
 # tool PACKAGE@VERSION: built once for each version of Go, outside the checkout.
 tool() {
-  local dir name=${1%@*}
-  name=${name##*/}
-  dir=$tools/$(go env GOVERSION | cut -d' ' -f1)/$name-${1#*@}
-  [[ -x $dir/$name ]] || GOBIN=$dir go install "$1" >&2 || return
-  say "$dir/$name"
+	local dir name=${1%@*}
+	name=${name##*/}
+	dir=$tools/$(go env GOVERSION | cut -d' ' -f1)/$name-${1#*@}
+	[[ -x $dir/$name ]] || GOBIN=$dir go install "$1" >&2 || return
+	say "$dir/$name"
 }
 
 formatted() {
-  local bad
-  bad=$(gofmt -l cmd internal)
-  [[ -z $bad ]] || { say "run gofmt -w on: $bad" && return 1; }
+	local bad
+	bad=$(gofmt -l cmd internal)
+	[[ -z $bad ]] || { say "run gofmt -w on: $bad" && return 1; }
 }
 
 lint() {
-  local bin
-  bin=$(tool "$golangci_lint") || { say 'skipped: golangci-lint could not be built' && return; }
-  "$bin" run
+	local bin
+	bin=$(tool "$golangci_lint") || { say 'skipped: golangci-lint could not be built' && return; }
+	"$bin" run
 }
 
 shell_files() {
-  local bin
-  bin=$(tool "$shfmt") || { say 'skipped: shfmt could not be built' && return; }
-  git ls-files -co --exclude-standard | xargs "$bin" -f >"$tmp/shell"
-  xargs shellcheck -x <"$tmp/shell" && xargs "$bin" -i 2 -ci -d <"$tmp/shell"
+	local bin
+	bin=$(tool "$shfmt") || { say 'skipped: shfmt could not be built' && return; }
+	git ls-files -co --exclude-standard | xargs awk 'FNR == 1 && /^#!.*sh$/ {print FILENAME}' >"$tmp/shell"
+	xargs shellcheck -x <"$tmp/shell" && xargs "$bin" -d <"$tmp/shell"
 }
 
 # go_tests prints a line for each package, and all that failed tests printed.
 go_tests() {
-  local ok=0
-  go test -race -timeout 9m -json ./... >"$tmp/go.json" || ok=1
-  jq -r 'select(.Test == null and (.Action | IN("pass", "fail", "skip"))) | "\(.Action)  \(.Package)  \(.Elapsed) s"' "$tmp/go.json"
-  jq -rsj '([.[] | select(.Action == "fail") | {("\(.Package) \(.Test)"): true}] | add // {}) as $bad
+	local ok=0
+	go test -race -timeout 9m -json ./... >"$tmp/go.json" || ok=1
+	jq -r 'select(.Test == null and (.Action | IN("pass", "fail", "skip"))) | "\(.Action)  \(.Package)  \(.Elapsed) s"' "$tmp/go.json"
+	jq -rsj '([.[] | select(.Action == "fail") | {("\(.Package) \(.Test)"): true}] | add // {}) as $bad
     | .[] | select(.Action == "build-output" or (.Action == "output" and $bad["\(.Package) \(.Test)"])) | .Output' "$tmp/go.json"
-  return "$ok"
+	return "$ok"
 }
 
 acceptance() {
-  GH_LOOP=$root/gh-loop ../shared/accept/run >"$tmp/accept" 2>&1 || true
-  sed 's/^/  /' "$tmp/accept"
-  grep -qE '^[0-9]+ passed, 0 failed' "$tmp/accept"
+	GH_LOOP=$root/gh-loop ../shared/accept/run >"$tmp/accept" 2>&1 || true
+	sed 's/^/  /' "$tmp/accept"
+	grep -qE '^[0-9]+ passed, 0 failed' "$tmp/accept"
 }
 
 # apart keeps what the tests run away from the tmux server, the configuration
 # and the records of whoever runs them.
 apart() {
-  GOENV=$(go env GOENV)
-  unset TMUX TMUX_PANE GH_TOKEN GITHUB_TOKEN GH_HOST GH_REPO GH_CONFIG_DIR GH_FORCE_TTY
-  unset GH_LOOP_REF GH_LOOP_ITEM GH_LOOP_ROLE GH_LOOP_BIN GH_LOOP_STATE_DIR GH_LOOP_CONFIG
-  mkdir "$tmp/tmux" "$tmp/config" "$tmp/state"
-  export GOENV TMUX_TMPDIR=$tmp/tmux XDG_CONFIG_HOME=$tmp/config XDG_STATE_HOME=$tmp/state
-  trap 'tmux -S "$tmp/tmux/tmux-$UID/default" kill-server 2>/dev/null; rm -rf "$tmp"' EXIT
-  [[ ! -d ../shared/payloads ]] || GH_LOOP_PAYLOADS=$(cd ../shared/payloads && pwd)
-  export ${GH_LOOP_PAYLOADS+GH_LOOP_PAYLOADS}
+	GOENV=$(go env GOENV)
+	unset TMUX TMUX_PANE GH_TOKEN GITHUB_TOKEN GH_HOST GH_REPO GH_CONFIG_DIR GH_FORCE_TTY
+	unset GH_LOOP_REF GH_LOOP_ITEM GH_LOOP_ROLE GH_LOOP_BIN GH_LOOP_STATE_DIR GH_LOOP_CONFIG
+	mkdir "$tmp/tmux" "$tmp/config" "$tmp/state"
+	export GOENV TMUX_TMPDIR=$tmp/tmux XDG_CONFIG_HOME=$tmp/config XDG_STATE_HOME=$tmp/state
+	trap 'tmux -S "$tmp/tmux/tmux-$UID/default" kill-server 2>/dev/null; rm -rf "$tmp"' EXIT
+	[[ ! -d ../shared/payloads ]] || GH_LOOP_PAYLOADS=$(cd ../shared/payloads && pwd)
+	export ${GH_LOOP_PAYLOADS+GH_LOOP_PAYLOADS}
 }
 
 # count ACTION: tests and subtests that ended so; a package that failed without
 # a failed test (it did not build, or ran out of time) is one more.
 count() {
-  jq -rs --arg action "$1" '[.[] | select(.Action == $action and .Test)] as $tests | ($tests | length) + if $action != "fail" then 0 else
+	jq -rs --arg action "$1" '[.[] | select(.Action == $action and .Test)] as $tests | ($tests | length) + if $action != "fail" then 0 else
     [.[] | select(.Action == "fail" and .Test == null and (.Package | IN($tests[].Package) | not))] | length end' "$tmp/go.json"
 }
 
 run_checks() {
-  apart
-  check 'format' formatted
-  check 'go mod tidy -diff' go mod tidy -diff
-  check 'go vet' go vet ./...
-  check 'golangci-lint' lint
-  check 'shellcheck and shfmt' shell_files
-  check 'build' build
-  check 'go test' go_tests
-  if [[ -x ../shared/accept/run ]]; then check 'acceptance' acceptance; fi
-  report
+	apart
+	check 'format' formatted
+	check 'go mod tidy -diff' go mod tidy -diff
+	check 'go vet' go vet ./...
+	check 'golangci-lint' lint
+	check 'shellcheck and shfmt' shell_files
+	check 'build' build
+	check 'go test' go_tests
+	if [[ -x ../shared/accept/run ]]; then check 'acceptance' acceptance; fi
+	report
 }
 
 # report ends with the figures of tests and acceptance scripts on one line.
 report() {
-  local accepted=0 refused=0
-  if [[ -s $tmp/accept ]]; then read -r accepted refused <<<"$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$tmp/accept")"; fi
-  say ''
-  ((${#failed[@]} == 0)) || printf 'FAILED: %s\n' "${failed[@]}"
-  say "$(($(count pass) + accepted)) passed, $(($(count fail) + refused)) failed, $(count skip) skipped"
-  ((${#failed[@]} == 0))
+	local accepted=0 refused=0
+	if [[ -s $tmp/accept ]]; then read -r accepted refused <<<"$(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$tmp/accept")"; fi
+	say ''
+	((${#failed[@]} == 0)) || printf 'FAILED: %s\n' "${failed[@]}"
+	say "$(($(count pass) + accepted)) passed, $(($(count fail) + refused)) failed, $(count skip) skipped"
+	((${#failed[@]} == 0))
 }
