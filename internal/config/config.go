@@ -16,6 +16,7 @@ type Config struct {
 	Path      string // the file that was read, "" when there is none
 	Routing   Routing
 	Workspace Workspace
+	Log       Log
 	Harnesses map[string]HarnessEntry // by name; only what the file says
 
 	text string // the file's
@@ -26,6 +27,8 @@ type Routing struct {
 	AuthorizedUsers  []string // logins and "@collaborators"; empty: the one gh is signed in with
 	SpawnOnUnmatched string   // "never", "labeled" or "always"
 	AutoExecuteLabel string
+	MaxSpawnsPerHour int // sessions that start themselves; 0: none does
+	Announce         bool
 	DefaultHarness   string
 	Control          Control
 	Tmux             Tmux
@@ -57,6 +60,11 @@ type Workspace struct {
 	Repos map[string]string // [host/]owner/repo to the path of a clone, absolute
 }
 
+// Log is about the event log.
+type Log struct {
+	MaxMegabytes int // its file is set aside at this size; the one before it is kept
+}
+
 // HarnessEntry is what the file says of one harness. Nil means that it does not
 // say: then the built-in one counts.
 type HarnessEntry struct {
@@ -71,6 +79,7 @@ func Default() Config {
 		Routing: Routing{
 			SpawnOnUnmatched: "never",
 			AutoExecuteLabel: "loop: auto-execute",
+			MaxSpawnsPerHour: 20,
 			DefaultHarness:   "claude",
 			Control: Control{
 				RequireStartCommand: true,
@@ -85,6 +94,7 @@ func Default() Config {
 				ResumeProbeSeconds:      2,
 			},
 		},
+		Log: Log{MaxMegabytes: 50},
 	}
 }
 

@@ -70,7 +70,10 @@ routing.tmux.sessionPerPr = false
 routing.tmux.resumeProbeSeconds = 0.5
 routing.tmux.socket = "~/s"
 routing.control.keywords.stop = ""
+routing.maxSpawnsPerHour = 3
+routing.announce = true
 workspace.root = "~"
+log.maxMegabytes = 1
 [harness.mine]
 start = ["/opt/mine", "{prompt}"]
 submitDelayMillis = 0
@@ -85,6 +88,9 @@ submitDelayMillis = 10
 	}
 	tm := c.Routing.Tmux
 	if tm.SessionPerPr != work.Never || tm.ResumeProbeSeconds != 0.5 || tm.Socket != "/home/me/s" || c.Workspace.Root != "/home/me" || c.Routing.Control.Keywords.Stop != "" {
+		t.Errorf("values are %+v", c)
+	}
+	if c.Routing.MaxSpawnsPerHour != 3 || !c.Routing.Announce || c.Log.MaxMegabytes != 1 {
 		t.Errorf("values are %+v", c)
 	}
 	all := c.Adapters("x")
@@ -106,7 +112,7 @@ func TestErrors(t *testing.T) {
 		{"\n[routing]\nSpawnOnUnmatched = \"never\"\n", "f:3: routing.SpawnOnUnmatched: there is no such key: upper and lower case count, write spawnOnUnmatched"},
 		{"[Routing]\n", "f:1: Routing: there is no such key: upper and lower case count, write routing"},
 		{"[routing.tmux]\nx = 1", "f:2: routing.tmux.x: there is no such key: in [routing.tmux] there are harnessKillGraceSeconds, keepSessionOnClose, killHarnessOnClose, resumeOnRespawn, resumeProbeSeconds, sessionPerPr, socket"},
-		{"x = 1", "f:1: x: there is no such key: at the top there are harness, routing, workspace"},
+		{"x = 1", "f:1: x: there is no such key: at the top there are harness, log, routing, workspace"},
 		{"routing = 5", "f:1: routing: 5 stands where there should be a table"},
 		{"[[routing]]", "f:1: routing: a list of tables stands where"},
 		{"[routing]\nspawnOnUnmatched = \"sometimes\"", `f:2: routing.spawnOnUnmatched: "sometimes" stands where there should be "never", "labeled" or "always"`},
@@ -117,6 +123,9 @@ func TestErrors(t *testing.T) {
 		{"[routing]\nauthorizedUsers = [\"@octocat\"]", `f:2: routing.authorizedUsers: ["@octocat"] stands where`},
 		{"[routing]\ndefaultHarness = \"claud\"", `f:2: routing.defaultHarness: there is no harness "claud": write one of claude, codex, copilot, cursor, echo, gemini, opencode, or add [harness.claud]`},
 		{"[routing.tmux]\nharnessKillGraceSeconds = -1", "f:2: routing.tmux.harnessKillGraceSeconds: -1 stands where there should be a whole number of seconds from 0 to 3600"},
+		{"[routing]\nmaxSpawnsPerHour = -1", "f:2: routing.maxSpawnsPerHour: -1 stands where there should be a whole number of sessions from 0 to 10000"},
+		{"[routing]\nannounce = 1", "f:2: routing.announce: 1 stands where there should be true or false"},
+		{"[log]\nmaxMegabytes = 0", "f:2: log.maxMegabytes: 0 stands where there should be a whole number of megabytes from 1 to 10000"},
 		{"[routing.tmux]\nharnessKillGraceSeconds = 9223372036854775807", "f:2: "},
 		{"[routing.tmux]\nharnessKillGraceSeconds = 1.5", "f:2: "},
 		{"[routing.tmux]\nresumeProbeSeconds = nan", "f:2: "},

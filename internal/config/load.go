@@ -162,7 +162,7 @@ func (r *reader) table(c *Config, at toml.Key, table map[string]any) {
 // user's own.
 func (r *reader) within(c *Config, key toml.Key) (names func(toml.Key, map[string]any), ok bool) {
 	switch key.String() {
-	case "routing", "routing.control", "routing.control.keywords", "routing.tmux", "workspace":
+	case "routing", "routing.control", "routing.control.keywords", "routing.tmux", "workspace", "log":
 		return nil, true
 	case "workspace.repos":
 		return func(key toml.Key, t map[string]any) { r.repos(c, key, t) }, true

@@ -73,6 +73,9 @@ func (c *Config) fixed() []setting {
 		{toml.Key{"routing", "spawnOnUnmatched"}, &r.SpawnOnUnmatched, `"never", "labeled" or "always"`,
 			func() bool { return slices.Contains([]string{"never", "labeled", "always"}, r.SpawnOnUnmatched) }},
 		{toml.Key{"routing", "autoExecuteLabel"}, &r.AutoExecuteLabel, `a label, such as "loop: auto-execute"`, nil},
+		{toml.Key{"routing", "maxSpawnsPerHour"}, &r.MaxSpawnsPerHour, "a whole number of sessions from 0 to 10000, such as 20",
+			func() bool { return r.MaxSpawnsPerHour >= 0 && r.MaxSpawnsPerHour <= 10000 }},
+		flag(toml.Key{"routing", "announce"}, &r.Announce),
 		{toml.Key{"routing", "defaultHarness"}, &r.DefaultHarness, `the name of a harness, such as "claude"`, func() bool { return r.DefaultHarness != "" }},
 		flag(toml.Key{"routing", "control", "requireStartCommand"}, &r.Control.RequireStartCommand),
 		keyword("start", &k.Start), keyword("stop", &k.Stop), keyword("pause", &k.Pause), keyword("resume", &k.Resume), keyword("cleanup", &k.Cleanup),
@@ -86,6 +89,8 @@ func (c *Config) fixed() []setting {
 			func() bool { return t.ResumeProbeSeconds >= 0 && t.ResumeProbeSeconds <= 3600 }},
 		{toml.Key{"routing", "tmux", "socket"}, (*location)(&t.Socket), `the absolute path of a tmux socket, or ""`, nil},
 		{toml.Key{"workspace", "root"}, (*location)(&c.Workspace.Root), `the absolute path of a directory, such as "~/trees", or ""`, nil},
+		{toml.Key{"log", "maxMegabytes"}, &c.Log.MaxMegabytes, "a whole number of megabytes from 1 to 10000, such as 50",
+			func() bool { return c.Log.MaxMegabytes >= 1 && c.Log.MaxMegabytes <= 10000 }},
 	}
 }
 
