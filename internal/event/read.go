@@ -78,6 +78,12 @@ func (p *payload) readWords(e *Event) {
 		w = p.Review
 	}
 	e.Actor, e.Association, e.Body, e.URL = w.User.login(), plainAssociation(w.Association), w.Body, w.HTMLURL
+	if e.Action == "edited" {
+		e.Before = p.Changes.Body.text()
+		if by := p.Sender.login(); !strings.EqualFold(by, e.Actor) {
+			e.Editor = by
+		}
+	}
 	at := w.UpdatedAt
 	if at == "" {
 		at = w.SubmittedAt
