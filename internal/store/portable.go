@@ -22,6 +22,7 @@ type Facts struct {
 	Ref     work.Ref
 	Control *Control                   // the last control command
 	Read    map[string]json.RawMessage // how far GitHub was read
+	Heard   []string                   // control commands said in the item's thread that were carried out
 
 	others map[string]json.RawMessage
 }
@@ -41,7 +42,7 @@ func (f *Facts) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	read := Facts{others: all}
-	for name, at := range map[string]any{"ref": &read.Ref, "control": &read.Control, "read": &read.Read} {
+	for name, at := range map[string]any{"ref": &read.Ref, "control": &read.Control, "read": &read.Read, "heard": &read.Heard} {
 		if v, ok := all[name]; ok {
 			if err := json.Unmarshal(v, at); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -64,11 +65,15 @@ func (f Facts) MarshalJSON() ([]byte, error) {
 	all["ref"] = f.Ref
 	delete(all, "control")
 	delete(all, "read")
+	delete(all, "heard")
 	if f.Control != nil {
 		all["control"] = f.Control
 	}
 	if len(f.Read) > 0 {
 		all["read"] = f.Read
+	}
+	if len(f.Heard) > 0 {
+		all["heard"] = f.Heard
 	}
 	return json.Marshal(all)
 }
