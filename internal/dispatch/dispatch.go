@@ -32,6 +32,10 @@ type Loop struct {
 	Now       func() time.Time
 	NewID     func() string // a new random UUID
 	Warn      func(string)  // what a person at the terminal should know
+
+	// Comment writes on an issue or pull request, with our marker; nil where
+	// nothing may ask GitHub, as in a hook.
+	Comment func(ctx context.Context, on work.Ref, text string) error
 }
 
 // Spawning bounds: how long a new program may take until it is called ready
@@ -50,12 +54,18 @@ func (d *Loop) server(socket string) tmux.Server {
 	return tmux.Server{Socket: socket, Timeout: d.Timeout}
 }
 
-// target says how a session's handle is found again.
-func target(h *work.Handle) tmux.Target {
+// target says how an endpoint's session is found again. A handle that somebody
+// put on another's record finds nothing: the pane must say whose it is.
+func target(item, endpoint work.Ref, h *work.Handle) tmux.Target {
 	return tmux.Target{
 		Identity: tmux.Identity{Socket: h.Socket, PID: h.ServerPID, Start: h.ServerStart},
-		Session:  h.Session, Pane: h.Pane, Token: h.Token,
+		Session:  h.Session, Pane: h.Pane, Token: h.Token, Ref: endpoint.String(), Item: item.String(),
 	}
+}
+
+// begun is target for a spawn that was not written down: only its token is known.
+func begun(item, endpoint work.Ref, h *work.Handle) tmux.Target {
+	return tmux.Target{Identity: tmux.Identity{Socket: h.Socket}, Token: h.Next, Ref: endpoint.String(), Item: item.String()}
 }
 
 // note writes a line; the log is never worth failing for.

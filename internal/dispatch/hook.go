@@ -20,11 +20,11 @@ func (d *Loop) SessionGone(ctx context.Context, session string, pid int, start i
 // SessionRenamed keeps the name that people see true. tmux hands over ids
 // only, as a name could be shell code; the name is asked for.
 func (d *Loop) SessionRenamed(ctx context.Context, session string, pid int, start int64) error {
-	_, s, err := d.bySession(session, pid, start)
+	r, s, err := d.bySession(session, pid, start)
 	if err != nil || s == nil {
 		return err
 	}
-	pane, state, err := d.server(s.Tmux.Socket).Look(ctx, target(s.Tmux))
+	pane, state, err := d.server(s.Tmux.Socket).Look(ctx, target(r.Ref, s.Ref, s.Tmux))
 	if state != tmux.Live && state != tmux.Dead {
 		return err
 	}

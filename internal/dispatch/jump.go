@@ -63,7 +63,7 @@ func (d *Loop) switchTo(ctx context.Context, socket, client string, s *work.Sess
 	if s.Tmux.Socket != socket {
 		return fmt.Errorf("the session of %s is on another tmux server, %s", s.Ref.Short(), s.Tmux.Socket)
 	}
-	pane, state, err := d.server(socket).Look(ctx, target(s.Tmux))
+	pane, state, err := d.server(socket).Look(ctx, target(work.Ref{}, s.Ref, s.Tmux))
 	switch state {
 	case tmux.Unknown:
 		return err

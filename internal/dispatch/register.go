@@ -74,7 +74,7 @@ func (d *Loop) free(ctx context.Context, ref work.Ref) error {
 	if err != nil || r.Tmux == nil {
 		return nil //nolint:nilerr // nothing there to collide with; a damaged file is refused by the change
 	}
-	switch _, state, err := d.server(r.Tmux.Socket).Look(ctx, target(r.Tmux)); state {
+	switch _, state, err := d.server(r.Tmux.Socket).Look(ctx, target(r.Ref, r.Ref, r.Tmux)); state {
 	case tmux.Live:
 		return fmt.Errorf("%s has a session already, %s: gh loop stop %s ends it first", ref.Short(), r.TmuxTarget, ref.Short())
 	case tmux.Unknown:

@@ -109,7 +109,7 @@ func (a *act) state() (tmux.State, *tmux.Pane, error) {
 		return tmux.Absent, nil, nil
 	}
 	if h.Next != "" {
-		pane, state, err := a.server(h.Socket).Look(a.ctx, tmux.Target{Identity: tmux.Identity{Socket: h.Socket}, Token: h.Next})
+		pane, state, err := a.server(h.Socket).Look(a.ctx, begun(a.rec.Ref, a.s.Ref, h))
 		switch state {
 		case tmux.Unknown:
 			return state, nil, err
@@ -119,7 +119,7 @@ func (a *act) state() (tmux.State, *tmux.Pane, error) {
 		}
 		a.s.Tmux.Next, a.s.Tmux.First = "", ""
 	}
-	pane, state, err := a.server(h.Socket).Look(a.ctx, target(a.s.Tmux))
+	pane, state, err := a.server(h.Socket).Look(a.ctx, target(a.rec.Ref, a.s.Ref, a.s.Tmux))
 	if state == tmux.Absent {
 		return state, nil, nil
 	}

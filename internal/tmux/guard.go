@@ -27,5 +27,12 @@ func (t Target) server() []string {
 // ours is the condition that a pane is the target's, on the target's server.
 // It is positive: of a pane that does not exist every format is empty.
 func (t Target) ours() []string {
-	return append([]string{same("@loop_token", t.Token)}, t.server()...)
+	conds := []string{same("@loop_token", t.Token)}
+	if t.Ref != "" {
+		conds = append(conds, same("@loop_ref", t.Ref))
+	}
+	if t.Item != "" {
+		conds = append(conds, same("@loop_item", t.Item))
+	}
+	return append(conds, t.server()...)
 }

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -35,6 +36,10 @@ func (s Server) Look(ctx context.Context, t Target) (Pane, State, error) {
 		id, panes, err := s.list(ctx)
 		pane, state, err := judge(t, id, panes, err)
 		if state != Unknown || time.Since(began) > unclear || !sleep(ctx, pause) {
+			var unknown *UnknownError
+			if err != nil && !errors.As(err, &unknown) {
+				err = s.unknown([]string{"list-panes"}, 0, "", err)
+			}
 			return pane, state, err
 		}
 	}
@@ -49,6 +54,9 @@ func judge(t Target, id Identity, panes []Pane, err error) (Pane, State, error) 
 	}
 	for _, p := range panes {
 		if p.Token == t.Token {
+			if t.Ref != "" && p.Ref != t.Ref || t.Item != "" && p.Item != t.Item {
+				return Pane{}, Unknown, fmt.Errorf("pane %s, which has the token, says that it belongs to %q of item %q", p.Pane, p.Ref, p.Item)
+			}
 			if p.Dead {
 				return p, Dead, nil
 			}
@@ -77,7 +85,9 @@ func (s Server) find(ctx context.Context, t Target) (Target, error) {
 	case state == Absent:
 		return t, ErrNotOurs
 	}
-	return p.Target(), nil
+	found := p.Target()
+	found.Ref, found.Item = t.Ref, t.Item
+	return found, nil
 }
 
 // ErrNotOurs says that no pane carries the target's token any more, or that

@@ -22,6 +22,7 @@ type Target struct {
 	Identity
 	Session, Pane string // $N and %N, or ""
 	Token         string
+	Ref, Item     string // what the pane must say of itself as well; "" is not asked
 }
 
 // Pane is one pane as the server described it.
