@@ -46,7 +46,7 @@ func (e *env) build() (*dispatch.Loop, error) {
 	bound, _ := time.ParseDuration(e.getenv("GH_LOOP_TMUX_TIMEOUT")) // for tests; 0 is the default
 	return &dispatch.Loop{
 		Store:     &store.Store{Dir: state},
-		Log:       journal.Log{Path: filepath.Join(state, "log", "events.jsonl"), Now: e.now},
+		Log:       journal.Log{Path: filepath.Join(state, "log", "events.jsonl"), Now: e.now, MaxBytes: int64(conf.Log.MaxMegabytes) << 20},
 		Config:    conf,
 		Settings:  e.settings(conf),
 		Harnesses: conf.Adapters(bin),
@@ -56,6 +56,7 @@ func (e *env) build() (*dispatch.Loop, error) {
 		Bin:       bin,
 		Now:       e.now,
 		NewID:     uuid.NewString,
+		Comment:   github.Comment,
 		Warn:      func(s string) { fmt.Fprintln(e.err, "gh loop: "+clean(s)) },
 	}, nil
 }
@@ -67,13 +68,17 @@ func (e *env) settings(conf config.Config) loop.Settings {
 	s := loop.Settings{
 		Users: conf.Routing.AuthorizedUsers,
 		Mode:  conf.Routing.Tmux.SessionPerPr,
+
+		Starts:       conf.Routing.SpawnOnUnmatched,
+		Label:        conf.Routing.AutoExecuteLabel,
+		RequireStart: conf.Routing.Control.RequireStartCommand,
 		Keywords: []loop.Keyword{
 			{Verb: loop.Start, Phrase: k.Start}, {Verb: loop.Stop, Phrase: k.Stop}, {Verb: loop.Pause, Phrase: k.Pause},
 			{Verb: loop.Resume, Phrase: k.Resume}, {Verb: loop.Cleanup, Phrase: k.Cleanup},
 		},
 	}
 	if len(s.Users) == 0 {
-		s.Login = github.Login("")
+		s.Logins = github.Logins()
 	}
 	return s
 }

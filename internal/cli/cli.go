@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/github"
 )
 
 // Version is set when a release is built.
@@ -63,6 +65,7 @@ func Main(args []string, in, out, errw *os.File, getenv func(string) string) int
 func (e *env) run(ctx context.Context, args []string) int {
 	err := e.root().Run(ctx, args)
 	var usage *usageError
+	var signIn *github.SignInError
 	switch {
 	case err == nil:
 		return exitOK
@@ -75,6 +78,9 @@ func (e *env) run(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	fmt.Fprintf(e.err, "%s: %s\n", programName, clean(err.Error()))
+	if errors.As(err, &signIn) {
+		return exitSignIn
+	}
 	if ctx.Err() != nil {
 		return 130
 	}
@@ -90,7 +96,8 @@ func (e *env) root() *cli.Command {
 			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
 			e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
-			e.stopCommand(), e.tmuxCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
+			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
+			e.tmuxCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {

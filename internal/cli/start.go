@@ -22,7 +22,7 @@ func (e *env) startCommand() *cli.Command {
 		Flags: []cli.Flag{
 			repoFlag(),
 			&cli.StringFlag{Name: "harness", Usage: "the agent's `NAME`"},
-			&cli.StringFlag{Name: "cwd", Usage: "`DIR` to work in (default: here)"},
+			&cli.StringFlag{Name: "cwd", Usage: "`DIR` to work in (default: here, or where it worked before)"},
 			&cli.StringFlag{Name: "prompt", Usage: "first `TEXT` for the agent; - reads it from standard input"},
 			&cli.StringFlag{Name: "session-per-pr", Usage: "own sessions for pull requests: `MODE` is always, cross-repository or never"},
 			&cli.BoolFlag{Name: "no-spawn", Usage: "write the record only"},
@@ -45,11 +45,14 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 			return usagef(c, "--session-per-pr: %s", err)
 		}
 	}
-	if q.Prompt, err = e.prompt(c.String("prompt")); err != nil {
+	if q.Prompt, err = e.typed("--prompt", c.String("prompt")); err != nil {
 		return err
 	}
-	if q.Cwd, err = directory(c); err != nil {
+	if q.Here, err = directory(c); err != nil {
 		return err
+	}
+	if c.IsSet("cwd") {
+		q.Cwd = q.Here
 	}
 	d, err := e.build()
 	if err != nil {
@@ -64,13 +67,14 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 	return nil
 }
 
-func (e *env) prompt(text string) (string, error) {
+// typed is a text that was given as an argument, or on standard input for "-".
+func (e *env) typed(name, text string) (string, error) {
 	if text != "-" {
 		return text, nil
 	}
 	b, err := io.ReadAll(e.in)
 	if err != nil {
-		return "", fmt.Errorf("--prompt -: standard input: %w", err)
+		return "", fmt.Errorf("%s -: standard input: %w", name, err)
 	}
 	return strings.TrimRight(string(b), "\n"), nil
 }
@@ -106,5 +110,5 @@ func (e *env) sayStarted(out dispatch.Started, d *dispatch.Loop) {
 	default:
 		fmt.Fprintf(e.err, "%s: recorded, without a session\n", r.Ref.Short())
 	}
-	fmt.Fprintf(e.err, "Words of %s will reach it.\n", d.Settings.Audience())
+	fmt.Fprintf(e.err, "Words of %s will reach it.\n", d.Settings.Audience(r.Ref.Host))
 }

@@ -4,128 +4,211 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/store"
 	"github.com/gh-loop/gh-loop/internal/tmux"
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// endAll deals with the sessions of everything on a record that closed, pull
-// requests first.
-func (d *Loop) endAll(ctx context.Context, r *work.Record) {
+// endAll ends the sessions of an endpoint: its own, or, where it is the item,
+// first those of the pull requests. The error says that not all of them did.
+func (d *Loop) endAll(ctx context.Context, r *work.Record, endpoint work.Ref, kill bool) error {
+	defer d.ring(ctx, r.Ref)
+	if !r.Ref.Same(endpoint) {
+		return d.end(ctx, r.Ref, endpoint, kill)
+	}
+	var errs []error
 	for _, pr := range r.PullRequests() {
-		if !pr.Live() {
-			d.end(ctx, r.Ref, pr)
-		}
+		errs = append(errs, d.end(ctx, r.Ref, pr.Ref, kill))
 	}
-	d.end(ctx, r.Ref, &r.Session)
-	d.ring(ctx, r.Ref)
+	return errors.Join(append(errs, d.end(ctx, r.Ref, r.Ref, kill))...)
 }
 
-// endOne is endAll for one pull request.
-func (d *Loop) endOne(ctx context.Context, item work.Ref, s *work.Session) {
-	d.end(ctx, item, s)
-	d.ring(ctx, item)
-}
-
-// end deals with a closed session as retention says (rule 43): the pane stays
-// readable and its harness ends, or the session goes. Nothing that does not
-// carry our token is touched, and a silent tmux leaves it for the next call.
-func (d *Loop) end(ctx context.Context, item work.Ref, s *work.Session) {
-	if s == nil || !s.Lingers() {
-		return
-	}
-	unlock, err := d.Store.LockEndpoint(ctx, s.Ref)
+// end ends one session as retention says (rule 43): the pane stays readable
+// and what runs in it ends, or the session goes; with kill it goes in any case.
+// Nothing that does not carry our token for this endpoint is touched. The
+// error says that it may still run, and is noted; whoever has the event or the
+// terminal tries again. What was dealt with once is not looked at again.
+func (d *Loop) end(ctx context.Context, item, endpoint work.Ref, kill bool) error {
+	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
 	if err != nil {
-		d.noteEnd(item, s, err)
-		return
+		return d.notEnded(item, endpoint, err)
 	}
 	defer unlock()
-	h := *s.Tmux
-	if h.Pane == "" && h.Next != "" {
-		h.Token = h.Next
-	}
-	srv, at := d.server(h.Socket), target(&h)
-	t := d.Config.Routing.Tmux
-	switch {
-	case !t.KeepSessionOnClose:
-		err = srv.KillSession(ctx, at)
-	case t.KillHarnessOnClose:
-		err = srv.EndHarness(ctx, at, time.Duration(t.HarnessKillGraceSeconds)*time.Second)
-	}
-	var unknown *tmux.UnknownError
-	if errors.As(err, &unknown) {
-		d.noteEnd(item, s, err)
-		return
-	}
+	r, err := d.whole(item)
 	if err != nil {
-		d.noteEnd(item, s, err)
+		return d.notEnded(item, endpoint, err)
 	}
-	_, err = d.change(ctx, item, s.Ref, func(now *work.Session) {
-		if now.Tmux != nil && now.Tmux.Token == s.Tmux.Token {
+	s := r.At(endpoint)
+	if s == nil || s.Tmux == nil || s.Tmux.Ended && !kill {
+		return nil
+	}
+	h := *s.Tmux
+	for _, at := range []tmux.Target{target(item, endpoint, &h), begun(item, endpoint, &h)} {
+		if at.Token == "" {
+			continue
+		}
+		err := d.endPane(ctx, h, at, kill)
+		var unknown *tmux.UnknownError
+		if errors.As(err, &unknown) {
+			return d.notEnded(item, endpoint, err)
+		}
+		if err != nil { // what can be done is done
+			_ = d.notEnded(item, endpoint, err)
+		}
+	}
+	_, err = d.change(ctx, item, endpoint, func(now *work.Session) {
+		if !now.Live() && now.Tmux != nil && now.Tmux.Token == h.Token && now.Tmux.Next == h.Next {
 			now.Tmux.Ended = true
 		}
 	})
-	if err != nil {
-		d.noteEnd(item, s, err)
-	}
+	return err
 }
 
-func (d *Loop) noteEnd(item work.Ref, s *work.Session, err error) {
-	d.note(journal.Line{What: "error", Item: item.String(), Endpoint: s.Ref.String(), Message: "its session was not ended: " + err.Error()})
+// endPane ends what runs in one pane, down to what it started in the
+// background. A pane that was only registered keeps its session, which is its
+// user's.
+func (d *Loop) endPane(ctx context.Context, h work.Handle, at tmux.Target, kill bool) error {
+	t := d.Config.Routing.Tmux
+	srv := d.server(h.Socket)
+	kill = (kill || !t.KeepSessionOnClose) && h.Program == ""
+	var err error
+	if kill || t.KillHarnessOnClose {
+		err = srv.EndHarness(ctx, at, time.Duration(t.HarnessKillGraceSeconds)*time.Second)
+	}
+	if kill && err == nil {
+		err = srv.KillSession(ctx, at)
+	}
+	return err
 }
 
-// Stop closes an item or a pull request's entry because a person said so.
-func (d *Loop) Stop(ctx context.Context, ref work.Ref, by work.Ending) (*work.Record, error) {
-	owner, err := d.owner(ref)
-	if err != nil {
-		return nil, err
+func (d *Loop) notEnded(item, endpoint work.Ref, err error) error {
+	d.note(journal.Line{What: "error", Item: item.String(), Endpoint: endpoint.String(), Message: "its session was not ended: " + err.Error()})
+	return fmt.Errorf("the session of %s was not ended: %w", endpoint.Short(), err)
+}
+
+// whole gives an item's record, whether it is live or ended.
+func (d *Loop) whole(item work.Ref) (*work.Record, error) {
+	r, err := d.Store.Find(item)
+	if errors.Is(err, store.ErrNotFound) {
+		return d.Store.FindClosed(item)
 	}
-	r, err := d.Store.Change(ctx, owner, func(r *work.Record) (*work.Record, error) {
-		if r == nil {
-			return nil, store.ErrNotFound
+	return r, err
+}
+
+// Obey carries out what a person says at the terminal about one ref, which is
+// taken literally: a pull request's is never resolved to its item (rule 44).
+// Where several records have that endpoint, it is carried out for each. It
+// gives the records as they are then, and whether anything changed; what could
+// not be ended is an error, and doing it once more finishes it.
+func (d *Loop) Obey(ctx context.Context, ref work.Ref, v loop.Verb) ([]*work.Record, bool, error) {
+	owners, err := d.owners(ref)
+	if err != nil {
+		return nil, false, err
+	}
+	if (v == loop.Pause || v == loop.Resume) && !slices.ContainsFunc(owners, func(r *work.Record) bool { return r.Live() && r.At(ref).Live() }) {
+		return nil, false, fmt.Errorf("%s has ended: gh loop start %s brings it back", ref, ref.Short())
+	}
+	if err := d.remember(ctx, ref, v); err != nil {
+		return nil, false, err
+	}
+	var out []*work.Record
+	changed := false
+	var errs []error
+	for _, r := range owners {
+		did := false
+		now, err := d.Store.Change(ctx, r.Ref, func(r *work.Record) (*work.Record, error) {
+			if r == nil {
+				return nil, store.ErrNotFound
+			}
+			did = loop.Obey(r, ref, v)
+			return r, nil
+		})
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		if r.Ref.Same(ref) {
-			r.Close(by)
-		} else if s := r.PullRequest(ref); s != nil {
-			s.Close(by)
+		if out = append(out, now); did {
+			changed = true
+			d.noteVerb(now.Ref, ref, v, "", "")
 		}
-		return r, nil
+		if v == loop.Stop || v == loop.Close || v == loop.Cleanup {
+			errs = append(errs, d.endAll(ctx, now, ref, v == loop.Cleanup))
+		}
+	}
+	return out, changed, errors.Join(errs...)
+}
+
+// noteVerb writes the line of a command that changed a record.
+func (d *Loop) noteVerb(item, endpoint work.Ref, v loop.Verb, event, delivery string) {
+	what := map[loop.Verb]string{loop.Start: "started", loop.Pause: "paused", loop.Resume: "resumed"}[v]
+	if what == "" {
+		what = "closed"
+	}
+	d.note(journal.Line{What: what, Item: item.String(), Endpoint: endpoint.String(), Event: event, Delivery: delivery, Reason: string(v)})
+}
+
+// remember keeps a command that was given at the terminal: it holds until the
+// next one, also for what would start by itself. To close is no command: what
+// closed comes back when it is reopened on GitHub.
+func (d *Loop) remember(ctx context.Context, ref work.Ref, v loop.Verb) error {
+	if v == loop.Close {
+		return nil
+	}
+	_, err := d.Store.ChangePortable(ctx, ref, func(f *store.Facts) error {
+		f.Control = &store.Control{Word: string(v), By: d.Settings.Logins[ref.Host], At: d.at(), Where: "terminal"}
+		return nil
 	})
+	return err
+}
+
+// owners finds the records on which a ref is an endpoint: its own and all live
+// ones that list it, or else its own that ended.
+func (d *Loop) owners(ref work.Ref) ([]*work.Record, error) {
+	var out []*work.Record
+	r, err := d.Store.Find(ref)
+	switch {
+	case err == nil:
+		out = append(out, r)
+	case !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	listing, damaged, err := d.Store.Listing(ref)
 	if err != nil {
 		return nil, err
 	}
-	d.note(journal.Line{What: "closed", Item: r.Ref.String(), Endpoint: ref.String(), Reason: string(by)})
-	if r.Ref.Same(ref) {
-		d.endAll(ctx, r)
-	} else {
-		d.endOne(ctx, r.Ref, r.PullRequest(ref))
+	for _, r := range listing {
+		if !r.Ref.Same(ref) {
+			out = append(out, r)
+		}
 	}
-	return r, nil
+	if len(out) > 0 {
+		return out, nil
+	}
+	if len(damaged) > 0 {
+		return nil, damaged[0]
+	}
+	if r, err = d.Store.FindClosed(ref); err == nil {
+		return []*work.Record{r}, nil
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		err = d.notHere(ref)
+	}
+	return nil, err
 }
 
-// owner finds the item on whose live record a ref is an endpoint: its own, or
-// the only one that lists it.
+// owner finds the one item on whose live record a ref is an endpoint.
 func (d *Loop) owner(ref work.Ref) (work.Ref, error) {
-	r, err := d.Store.Find(ref)
-	if err == nil {
-		return r.Ref, nil
-	}
-	if !errors.Is(err, store.ErrNotFound) {
-		return work.Ref{}, err
-	}
-	records, damaged, err := d.Store.Listing(ref)
+	all, err := d.owners(ref)
 	switch {
 	case err != nil:
 		return work.Ref{}, err
-	case len(records) == 1:
-		return records[0].Ref, nil
-	case len(records) > 1:
-		return work.Ref{}, fmt.Errorf("%s is on the records of %s and %s: unlink it from one of them first", ref, records[0].Ref, records[1].Ref)
-	case len(damaged) > 0:
-		return work.Ref{}, damaged[0]
+	case len(all) > 1 && !all[0].Ref.Same(ref):
+		return work.Ref{}, fmt.Errorf("%s is on the records of %s and %s: unlink it from one of them first", ref, all[0].Ref, all[1].Ref)
 	}
-	return work.Ref{}, fmt.Errorf("%s is not worked on here: gh loop list shows what is, gh loop start %s begins", ref, ref.Short())
+	return all[0].Ref, nil
 }

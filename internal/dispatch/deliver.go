@@ -12,6 +12,7 @@ import (
 	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/harness"
 	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
 	"github.com/gh-loop/gh-loop/internal/tmux"
 	"github.com/gh-loop/gh-loop/internal/work"
 )
@@ -45,7 +46,11 @@ func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Eve
 	}
 	defer unlock()
 	r, err := d.Store.Find(item)
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNotFound): // ended since it was chosen
+		out.Fate, out.Reason = loop.Settled, loop.ClosedItem
+		return out, false
+	case err != nil:
 		return held(out, loop.RecordDamaged, err), false
 	}
 	s := r.At(endpoint)
@@ -61,6 +66,8 @@ func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Eve
 		id: e.Delivery, key: e.Key, kind: e.Name,
 		text:  func(nonce string) string { return e.Message(endpoint, nonce) },
 		learn: func(s *work.Session) { loop.Learn(s, e) },
+
+		unasked: e.Kind == event.Check,
 	}}
 	fallback = a.run()
 	return a.out, fallback
@@ -80,6 +87,7 @@ type news struct {
 	text          func(nonce string) string // "" starts without a prompt
 	seen          string                    // what the text ends with, if not with the nonce
 	learn         func(*work.Session)       // notes what the news tell of the session's subject
+	unasked       bool                      // nobody who may speak stands behind them
 }
 
 func (n news) name() string {
@@ -205,7 +213,7 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	nonce := hex.EncodeToString(sum[:4])
 	adapter := a.Harnesses[a.harnessName()]
 	p := tmux.Paste{
-		Target: target(&h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
+		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
 		Delay: adapter.SubmitDelay, Patience: patience, Front: front,
 	}
 	if a.news.seen != "" {

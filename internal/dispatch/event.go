@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gh-loop/gh-loop/internal/event"
@@ -59,10 +60,8 @@ func (d *Loop) Accept(ctx context.Context, name, delivery string, body []byte) (
 	if err != nil {
 		return nil, err
 	}
-	if len(waiting) == 0 {
-		if out, ok := d.refused(e); ok {
-			return &Accepted{event: e, out: out}, nil
-		}
+	if out, ok := d.refused(e, len(waiting) == 0); ok {
+		return &Accepted{event: e, out: out}, nil
 	}
 	t, err := d.Store.Accept(ctx, e.Name, delivery, body, d.Now())
 	if err != nil {
@@ -163,44 +162,49 @@ func (d *Loop) match(e event.Event) ([]*work.Record, []*store.DamagedError, erro
 }
 
 // refused settles an event that needs neither the inbox nor a write: nobody
-// is concerned, or everybody concerned refuses it as things stand.
-func (d *Loop) refused(e event.Event) ([]loop.Outcome, bool) {
+// is concerned, or everybody concerned refuses it as things stand. While other
+// events wait, which may change how they stand, only what is refused for what
+// it is itself is.
+func (d *Loop) refused(e event.Event, quiet bool) ([]loop.Outcome, bool) {
 	records, damaged, err := d.match(e)
-	if err != nil || len(damaged) > 0 {
+	if err != nil || len(damaged) > 0 && (len(records) > 0 || d.Settings.MaySpeak(e)) {
 		return nil, false
 	}
+	var out []loop.Outcome
 	if len(records) == 0 {
-		return []loop.Outcome{d.settled(e, d.unmatched(e))}, true
+		k, err := d.known(e, nil)
+		c := d.Settings.Unmatched(e, k)
+		if err != nil || c.Act != loop.Settle {
+			return nil, false
+		}
+		out = append(out, loop.Outcome{Fate: loop.Settled, Reason: c.Reason, Message: d.advice(c, k)})
 	}
-	var decisions []loop.Decision
 	for _, r := range records {
 		c := loop.Decide(r, e, d.Settings, d.at())
 		if c.Act != loop.Settle || c.Changed {
 			return nil, false
 		}
-		decisions = append(decisions, c)
+		out = append(out, loop.Outcome{Item: r.Ref, Endpoint: c.Endpoint, Fate: loop.Settled, Reason: c.Reason})
 	}
-	var out []loop.Outcome
-	for i, r := range records {
-		o := loop.Outcome{Item: r.Ref, Endpoint: decisions[i].Endpoint, Fate: loop.Settled, Reason: decisions[i].Reason}
-		out = append(out, d.told(e, o))
+	if !quiet && slices.ContainsFunc(out, func(o loop.Outcome) bool { return !o.Reason.Final() }) {
+		return nil, false
+	}
+	for _, o := range out {
+		d.told(e, o, nil)
 	}
 	return out, true
 }
 
-func (d *Loop) unmatched(e event.Event) loop.Reason {
-	if e.Closes {
-		return loop.NothingToClose
-	}
-	return loop.Unmatched
-}
-
 func (d *Loop) settled(e event.Event, r loop.Reason) loop.Outcome {
-	return d.told(e, loop.Outcome{Fate: loop.Settled, Reason: r})
+	return d.told(e, loop.Outcome{Fate: loop.Settled, Reason: r}, nil)
 }
 
-// told writes an outcome's line and gives the outcome back.
-func (d *Loop) told(e event.Event, o loop.Outcome) loop.Outcome {
+// told writes an outcome's line and gives the outcome back. What is held again
+// for the same reason has its line already.
+func (d *Loop) told(e event.Event, o loop.Outcome, was *store.Held) loop.Outcome {
+	if was != nil && o.Fate == loop.Held && string(o.Reason) == was.Reason {
+		return o
+	}
 	d.note(journal.Line{
 		What: string(o.Fate), Item: o.Item.String(), Endpoint: o.Endpoint.String(), Event: e.Name, Delivery: e.Delivery,
 		How: string(o.How), Reason: string(o.Reason), Message: o.Message,
@@ -208,28 +212,30 @@ func (d *Loop) told(e event.Event, o loop.Outcome) loop.Outcome {
 	return o
 }
 
-// handle carries an accepted event out for every record that it matches. again
-// says that it was tried before.
-func (d *Loop) handle(ctx context.Context, e event.Event, again bool) []loop.Outcome {
+// handle carries an accepted event out for every record that it matches. was
+// is what is known from an earlier try, nil in the first.
+func (d *Loop) handle(ctx context.Context, e event.Event, was *store.Held) []loop.Outcome {
 	records, damaged, err := d.match(e)
-	if err != nil {
-		return []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: loop.RecordDamaged, Message: err.Error()})}
+	if err == nil && len(records) == 0 && len(damaged) > 0 {
+		err = damaged[0]
 	}
-	if len(records) == 0 && len(damaged) > 0 {
-		return []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: loop.RecordDamaged, Message: damaged[0].Error()})}
+	if err != nil {
+		return []loop.Outcome{d.told(e, held(loop.Outcome{}, loop.RecordDamaged, err), was)}
 	}
 	if len(records) == 0 {
-		return []loop.Outcome{d.settled(e, d.unmatched(e))}
+		return []loop.Outcome{d.told(e, d.unmatched(ctx, e, was), was)}
 	}
+	target := loop.Target(records, e)
 	var out []loop.Outcome
 	for _, r := range records {
-		out = append(out, d.told(e, d.forRecord(ctx, r, e, again)))
+		out = append(out, d.told(e, d.forRecord(ctx, r, e, target, was != nil), was))
 	}
 	return out
 }
 
-// forRecord decides under the record's lock, saves, and acts with it free.
-func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, again bool) loop.Outcome {
+// forRecord decides under the record's lock, saves, and acts with it free. A
+// control word is carried out for the target only.
+func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, target work.Ref, again bool) loop.Outcome {
 	var c loop.Decision
 	saved, err := d.Store.Change(ctx, r.Ref, func(now *work.Record) (*work.Record, error) {
 		if now == nil {
@@ -258,11 +264,18 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, aga
 	out.Endpoint, out.Reason = c.Endpoint, c.Reason
 	switch c.Act {
 	case loop.Deliver:
-		return d.deliver(ctx, r.Ref, c.Endpoint, e, again)
-	case loop.CloseRecord:
-		d.endAll(ctx, r)
-	case loop.CloseEndpoint:
-		d.endOne(ctx, r.Ref, r.At(c.Endpoint))
+		out := d.deliver(ctx, r.Ref, c.Endpoint, e, again)
+		d.announce(ctx, out)
+		return out
+	case loop.Command:
+		if r.Ref.Same(target) {
+			return d.command(ctx, e, c.Verb, loop.Known{Item: r.Ref})
+		}
+		out.Message = fmt.Sprintf("%s is carried out for %s, which comes first; say it on %s for this one", c.Verb, target.Short(), r.Ref.Short())
+	case loop.CloseRecord, loop.CloseEndpoint:
+		if err := d.endAll(ctx, r, c.Endpoint, false); err != nil {
+			return held(out, loop.TmuxSilent, err)
+		}
 	case loop.Reopen:
 		d.ring(ctx, r.Ref)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/journal"
@@ -18,9 +19,9 @@ func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event, ours 
 	blocked := d.before(ctx, t.Seq, e, ours)
 	var out []loop.Outcome
 	if blocked != "" {
-		out = []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: blocked, Message: "an earlier event for the same conversation is still held"})}
+		out = []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: blocked, Message: "an earlier event for the same conversation is still held"}, nil)}
 	} else {
-		out = d.handle(ctx, e, false)
+		out = d.handle(ctx, e, nil)
 	}
 	d.conclude(t, out)
 	return out
@@ -138,7 +139,8 @@ func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, er
 	if err != nil || tryErr != nil || tries > store.MaxTries {
 		return "", d.setAside(t, errors.Join(err, tryErr))
 	}
-	out := d.handle(ctx, e, true)
+	was := t.Held
+	out := d.handle(ctx, e, &was)
 	d.conclude(t, out)
 	for _, o := range out {
 		if o.Fate == loop.Held {
@@ -166,8 +168,12 @@ func (d *Loop) Drain(ctx context.Context) {
 		return
 	}
 	stuck := map[string]bool{}
+	full := sync.OnceValue(d.full)
 	for _, w := range entries {
 		e, ok := d.peek(w)
+		if ok && w.Held.Reason == string(loop.AwaitingStart) && full() && d.startless(e) {
+			continue
+		}
 		var keys []string
 		if ok {
 			keys = d.conversations(e)

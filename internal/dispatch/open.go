@@ -28,6 +28,12 @@ func (a *act) open(dead *tmux.Pane) (fallback bool) {
 			a.decline(*no)
 			return true
 		}
+		if first && a.news.unasked {
+			if no, ok := a.mayStart(a.ctx, a.out); !ok { // held, it would keep back what people say there
+				a.out.Reason, a.out.Message = no.Reason, no.Message
+				return true
+			}
+		}
 	}
 	if a.s.CreatedAt == "" {
 		a.s.CreatedAt = a.at()

@@ -70,7 +70,7 @@ func (a *act) holder() (basis string, err error) {
 		if r.Ref.Same(a.rec.Ref) || s == nil || !s.Live() || s.Tmux == nil {
 			continue
 		}
-		if _, state, _ := a.server(s.Tmux.Socket).Look(a.ctx, target(s.Tmux)); state == tmux.Live || state == tmux.Unknown {
+		if _, state, _ := a.server(s.Tmux.Socket).Look(a.ctx, target(r.Ref, s.Ref, s.Tmux)); state == tmux.Live || state == tmux.Unknown {
 			return r.Ref.Key() + " " + s.Tmux.Token, fmt.Errorf("%s holds the session of %s: unlink it from one of the two items", r.Ref, s.Ref)
 		}
 	}

@@ -28,7 +28,7 @@ func (d *Loop) tell(ctx context.Context, r *work.Record, s *work.Session, state 
 	all := rings(r)
 	for _, ring := range all {
 		for i, m := range ring.Members {
-			if s.Tmux != nil && m.Session == s.Tmux.Session && ring.Identity == target(s.Tmux).Identity {
+			if s.Tmux != nil && m.Session == s.Tmux.Session && ring.Identity == target(r.Ref, s.Ref, s.Tmux).Identity {
 				ring.Members[i].State = state
 			}
 		}
@@ -51,7 +51,7 @@ func rings(r *work.Record) []tmux.Ring {
 	for _, s := range r.Endpoints() {
 		switch h := s.Tmux; {
 		case h != nil && h.Session != "":
-			id := target(h).Identity
+			id := target(r.Ref, s.Ref, h).Identity
 			members[id] = append(members[id], s)
 		case s.Live() && s.TmuxTarget != "":
 			gone++

@@ -14,13 +14,15 @@ import (
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// StartRequest is what a person asks for with start. Empty fields keep what
-// the item's record says, or the configured default for a new one.
+// StartRequest is what somebody asks for with start. Empty fields keep what
+// the record says, or the configured default for a new one.
 type StartRequest struct {
 	Ref     work.Ref
 	Harness string
-	Cwd     string // absolute
-	Prompt  string
+	Cwd     string // absolute: where it works from now on
+	Here    string // absolute: where a new item works
+	Prompt  string // told in any case
+	Opening string // told only to a session that has to be opened
 	Mode    work.Mode
 	NoSpawn bool
 }
@@ -32,18 +34,49 @@ type Started struct {
 	loop.Outcome
 }
 
-// Start makes an item's record and session, or brings back what it has: paused
-// becomes active, dead is respawned, closed is reopened.
+// Start makes an item's record and session, or brings back what the ref has:
+// paused becomes active, dead is respawned, closed is reopened. A pull request
+// that an item's record lists is brought back there, and never becomes an item
+// itself. That somebody started it is remembered.
 func (d *Loop) Start(ctx context.Context, q StartRequest) (Started, error) {
+	item, err := d.startsOn(q.Ref)
+	if err != nil {
+		return Started{}, err
+	}
+	if err := d.remember(ctx, q.Ref, loop.Start); err != nil {
+		return Started{}, err
+	}
+	return d.start(ctx, item, q)
+}
+
+// startsOn finds the item on whose record a ref is started: the one live
+// record that lists it, else its own.
+func (d *Loop) startsOn(ref work.Ref) (work.Ref, error) {
+	if _, err := d.Store.Find(ref); !errors.Is(err, store.ErrNotFound) {
+		return ref, err
+	}
+	listing, _, err := d.Store.Listing(ref)
+	switch {
+	case err != nil:
+		return ref, err
+	case len(listing) > 1:
+		return ref, fmt.Errorf("%s is on the records of %s and %s: unlink it from one of them first", ref, listing[0].Ref, listing[1].Ref)
+	case len(listing) == 1:
+		return listing[0].Ref, nil
+	}
+	return ref, nil
+}
+
+func (d *Loop) start(ctx context.Context, item work.Ref, q StartRequest) (Started, error) {
 	var out Started
 	if q.Harness != "" {
 		if _, ok := d.Harnesses[q.Harness]; !ok {
 			return out, d.unknownHarness(q.Harness)
 		}
 	}
-	r, err := d.Store.Change(ctx, q.Ref, func(r *work.Record) (*work.Record, error) {
+	r, err := d.Store.Change(ctx, item, func(r *work.Record) (*work.Record, error) {
 		if out.New = r == nil; out.New {
-			r = &work.Record{Session: work.Session{Ref: q.Ref, Harness: d.Config.Routing.DefaultHarness, CreatedAt: d.at()}}
+			r = &work.Record{Session: work.Session{Ref: item, Harness: d.Config.Routing.DefaultHarness, Cwd: q.Here, Status: work.Active, CreatedAt: d.at()}}
 		}
 		return r, d.bring(r, q, out.New)
 	})
@@ -51,13 +84,14 @@ func (d *Loop) Start(ctx context.Context, q StartRequest) (Started, error) {
 		return out, err
 	}
 	out.Record = r
-	out.Item, out.Endpoint, out.TmuxTarget = r.Ref, r.Ref, r.TmuxTarget
-	if q.NoSpawn {
+	out.Item, out.Endpoint, out.TmuxTarget = r.Ref, q.Ref, r.At(q.Ref).TmuxTarget
+	if q.NoSpawn || !loop.Endpoint(r, q.Ref, d.Settings).Ref.Same(q.Ref) {
 		return out, nil
 	}
 	if err := d.launch(ctx, r, q, &out); err != nil {
 		return out, err
 	}
+	d.announce(ctx, out.Outcome)
 	if out.Record, err = d.Store.Find(r.Ref); err != nil {
 		return out, err
 	}
@@ -68,23 +102,24 @@ func (d *Loop) unknownHarness(name string) error {
 	return fmt.Errorf("harness %q is not known: use a built-in one or add [harness.%s] to the configuration", name, name)
 }
 
-// bring changes a record as a start asks, and makes it live.
+// bring changes a record as a start asks, and makes the endpoint live.
 func (d *Loop) bring(r *work.Record, q StartRequest, isNew bool) error {
-	if !r.Live() {
-		r.Reopen()
+	s := r.At(q.Ref)
+	if s == nil {
+		return d.notHere(q.Ref)
 	}
-	r.Status = work.Active
-	if q.Harness != "" && q.Harness != r.Harness {
-		if !isNew && r.HarnessSessionID != "" {
-			r.SetConversation("") // another program cannot resume it
+	loop.Obey(r, q.Ref, loop.Start)
+	if q.Harness != "" && q.Harness != s.Harness {
+		if !isNew && s.HarnessSessionID != "" {
+			s.SetConversation("") // another program cannot resume it
 		}
-		r.Harness = q.Harness
+		s.Harness = q.Harness
 	}
-	if _, ok := d.Harnesses[r.Harness]; !ok {
-		return d.unknownHarness(r.Harness)
+	if _, ok := d.Harnesses[s.Harness]; !ok && s.Harness != "" {
+		return d.unknownHarness(s.Harness)
 	}
-	if q.Cwd != "" && (isNew || q.Cwd != r.Cwd) {
-		r.Cwd = q.Cwd
+	if q.Cwd != "" {
+		s.Cwd = q.Cwd
 	}
 	if q.Mode != "" {
 		r.SessionPerPr = q.Mode
@@ -92,9 +127,9 @@ func (d *Loop) bring(r *work.Record, q StartRequest, isNew bool) error {
 	return nil
 }
 
-// launch sees to it that the item's session lives.
+// launch sees to it that the endpoint's session lives.
 func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *Started) error {
-	unlock, err := d.Store.LockEndpoint(ctx, r.Ref)
+	unlock, err := d.Store.LockEndpoint(ctx, q.Ref)
 	if err != nil {
 		return err
 	}
@@ -102,8 +137,16 @@ func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *
 	if r, err = d.Store.Find(r.Ref); err != nil {
 		return err
 	}
-	a := act{Loop: d, ctx: ctx, rec: r, s: &r.Session, out: out.Outcome, news: news{
-		kind: "start", text: func(string) string { return q.Prompt }, seen: lastWords(q.Prompt),
+	s := r.At(q.Ref)
+	if s == nil {
+		return d.notHere(q.Ref)
+	}
+	prompt := q.Prompt
+	if prompt == "" {
+		prompt = q.Opening
+	}
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out.Outcome, news: news{
+		kind: "start", text: func(string) string { return prompt }, seen: lastWords(prompt),
 	}}
 	if q.Prompt == "" {
 		a.revive()
@@ -111,8 +154,8 @@ func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *
 		a.run()
 	}
 	out.Outcome = a.out
-	switch a.out.Fate {
-	case loop.Held, loop.Failed:
+	switch {
+	case a.out.Fate == loop.Held, a.out.Fate == loop.Failed, a.out.Fate == "" && a.out.Reason != "":
 		return fmt.Errorf("%s: %s", a.out.Reason, a.out.Message)
 	}
 	return nil
@@ -181,8 +224,10 @@ func (d *Loop) Unlink(ctx context.Context, pr, item work.Ref) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if s := r.PullRequest(pr); s != nil {
-		d.end(ctx, item, s)
+	if r.PullRequest(pr) != nil {
+		if err := d.end(ctx, item, pr, false); err != nil {
+			return false, err
+		}
 	}
 	had := false
 	_, err = d.Store.Change(ctx, item, func(r *work.Record) (*work.Record, error) {

@@ -105,7 +105,7 @@ func (d *Loop) Record(ref work.Ref) (*work.Record, error) {
 		return r, err
 	}
 	if owner, err := d.owner(ref); err == nil {
-		return d.Store.Find(owner)
+		return d.whole(owner)
 	}
 	r, err = d.Store.FindClosed(ref)
 	if errors.Is(err, store.ErrNotFound) {

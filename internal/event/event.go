@@ -40,8 +40,8 @@ type Event struct {
 	Association string // the author's association as GitHub states it
 	Body        string // the words of a comment or review as they came; control words are looked for here
 
-	Before      string // of an edited comment or review: its words until then, "" if not known
-	Editor      string // of an edited one: who edited it, if that was somebody else than the actor
+	Before string // of an edited comment or review: its words until then, "" if not known
+	Editor string // of an edited one: who edited it, if that was somebody else than the actor
 
 	Closes, Reopens, Merged bool
 

@@ -4,7 +4,6 @@ package github
 import (
 	"strings"
 
-	"github.com/cli/go-gh/v2/pkg/auth"
 	"github.com/cli/go-gh/v2/pkg/config"
 	"github.com/cli/go-gh/v2/pkg/repository"
 
@@ -34,19 +33,29 @@ func Here() (work.Repo, error) {
 	return work.Repo{Host: host, Owner: r.Owner, Name: r.Name}, nil
 }
 
-// Login is whom gh is signed in as on a host ("" is the default host), as gh's
-// own files say, without asking anybody; "" when they do not.
-func Login(host string) string {
-	if host == "" {
-		host, _ = auth.DefaultHost()
-	}
+// Logins are whom gh is signed in as, by host as refs have it ("" is
+// github.com), as gh's own files say, without asking anybody. Where a token is
+// in the environment they do not tell whose it is.
+func Logins() map[string]string {
 	c, err := config.Read(nil)
 	if err != nil {
-		return ""
+		return nil
 	}
-	user, err := c.Get([]string{"hosts", host, "user"})
+	hosts, err := c.Keys([]string{"hosts"})
 	if err != nil {
-		return ""
+		return nil
 	}
-	return user
+	out := map[string]string{}
+	for _, host := range hosts {
+		user, err := c.Get([]string{"hosts", host, "user"})
+		if err != nil || user == "" {
+			continue
+		}
+		host = strings.ToLower(host)
+		if host == work.DefaultHost {
+			host = ""
+		}
+		out[host] = user
+	}
+	return out
 }

@@ -14,10 +14,14 @@ const Collaborators = "@collaborators"
 
 // Settings are the parts of the configuration that decide.
 type Settings struct {
-	Users    []string // logins, or Collaborators; empty: Login alone
-	Login    string   // whom gh is signed in as; "" if nobody is known
+	Users    []string          // logins, or Collaborators; empty: Logins alone
+	Logins   map[string]string // whom gh is signed in as, by host as refs have it ("" is github.com)
 	Mode     work.Mode
 	Keywords []Keyword
+
+	Starts       string // what an event without a record may do: "never", "labeled" or "always" start one
+	Label        string // what "labeled" looks for
+	RequireStart bool   // only what was started by a command once starts itself
 }
 
 // Screen settles what concerns nobody before any record is looked at
@@ -34,33 +38,44 @@ func Screen(e event.Event) Reason {
 	return ""
 }
 
-// MaySpeak says whether the event's words may reach an agent (rule 23).
+// MaySpeak says whether the event's words may reach an agent (rule 23). Of an
+// edited comment both who wrote and who edited it must be somebody who may.
 func (s Settings) MaySpeak(e event.Event) bool {
 	if e.Kind == event.Check || e.Closes || e.Reopens {
 		return true
 	}
-	if e.Actor == "" {
+	return s.trusts(e.Actor, e.Association, e.Repo.Host) && (e.Editor == "" || s.trusts(e.Editor, "", e.Repo.Host))
+}
+
+func (s Settings) trusts(login, association, host string) bool {
+	if login == "" {
 		return false
 	}
-	users := s.Users
-	if len(users) == 0 {
-		users = []string{s.Login}
+	if len(s.Users) == 0 {
+		return strings.EqualFold(s.Logins[strings.ToLower(host)], login)
 	}
-	return slices.ContainsFunc(users, func(user string) bool {
+	return slices.ContainsFunc(s.Users, func(user string) bool {
 		if strings.EqualFold(user, Collaborators) {
-			return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, e.Association)
+			return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, association)
 		}
-		return user != "" && strings.EqualFold(strings.TrimPrefix(user, "@"), e.Actor)
+		return strings.EqualFold(event.Login(user), login)
 	})
 }
 
-// Audience names in words whose comments reach an agent.
-func (s Settings) Audience() string {
+// Audience names in words whose comments on a host reach an agent.
+func (s Settings) Audience(host string) string {
+	login := s.Logins[strings.ToLower(host)]
 	switch {
 	case len(s.Users) > 0:
-		return strings.Join(s.Users, ", ")
-	case s.Login != "":
-		return s.Login + " (whom gh is signed in as)"
+		names := slices.Clone(s.Users)
+		for i, user := range names {
+			if strings.EqualFold(user, Collaborators) {
+				names[i] = "the repository's owners, members and collaborators"
+			}
+		}
+		return strings.Join(names, ", ")
+	case login != "":
+		return login + " (whom gh is signed in as)"
 	}
 	return "nobody (gh is not signed in; name people in routing.authorizedUsers)"
 }

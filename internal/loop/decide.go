@@ -17,6 +17,8 @@ const (
 	CloseRecord   Act = "close-record"
 	CloseEndpoint Act = "close-endpoint"
 	Reopen        Act = "reopen"
+	Command       Act = "command" // carry out Decision.Verb, for Target alone
+	Spawn         Act = "spawn"   // start work on Decision.Endpoint, which has no record
 )
 
 // Decision is what Decide made of an event and a record. The record was
@@ -24,6 +26,7 @@ const (
 type Decision struct {
 	Act      Act
 	Reason   Reason   // for every act but Deliver
+	Verb     Verb     // of a Command
 	Endpoint work.Ref // whom it concerns
 	Linked   bool     // the pull request was recorded by this decision
 	LinkErr  error    // why it could not be
@@ -47,7 +50,7 @@ func Decide(rec *work.Record, e event.Event, s Settings, at string) Decision {
 		d.Act, d.Reason = Settle, ClosedItem
 		return d
 	}
-	d.Linked, d.LinkErr = learn(rec, e, at)
+	d.Linked, d.LinkErr = Link(rec, e, at)
 	d.Changed = d.Linked
 	if e.Reopens { // live already; it carries no words
 		d.Act, d.Reason = Settle, Reopened
@@ -55,10 +58,13 @@ func Decide(rec *work.Record, e event.Event, s Settings, at string) Decision {
 	}
 	target := Endpoint(rec, e.PullRequest, s)
 	d.Endpoint = target.Ref
-	d.Act, d.Reason = Settle, s.refusal(rec, target, e)
+	d.Act = Settle
+	d.Verb, d.Reason = s.refusal(rec, target, e)
 	switch d.Reason {
 	case "":
 		d.Act = Deliver
+	case Control:
+		d.Act = Command
 	case PausedItem:
 		target.RecentDeliveries = work.Remember(target.RecentDeliveries, e.Delivery)
 		target.RecentKeys = work.Remember(target.RecentKeys, e.Key)
@@ -67,24 +73,25 @@ func Decide(rec *work.Record, e event.Event, s Settings, at string) Decision {
 	return d
 }
 
-// refusal says why an event must not reach a live endpoint, or "".
-func (s Settings) refusal(rec *work.Record, target *work.Session, e event.Event) Reason {
+// refusal says why an event must not reach a live endpoint, or "". A control
+// word is not forwarded either; its verb is given.
+func (s Settings) refusal(rec *work.Record, target *work.Session, e event.Event) (Verb, Reason) {
 	if Seen(rec, target, e) {
-		return Duplicate
+		return "", Duplicate
 	}
 	if !s.MaySpeak(e) {
-		return Unauthorized
+		return "", Unauthorized
 	}
-	switch verbs := s.Controls(e); {
-	case len(verbs) > 1:
-		return ControlAmbiguous
-	case len(verbs) == 1:
-		return ControlRejected
+	if verb, why := s.Order(e); why != "" {
+		return "", why
+	} else if verb != "" {
+		return verb, Control
 	}
-	if rec.Status == work.Paused || target.Status == work.Paused {
-		return PausedItem
+	pr := rec.PullRequest(e.PullRequest)
+	if rec.Status == work.Paused || target.Status == work.Paused || pr != nil && pr.Status == work.Paused {
+		return "", PausedItem
 	}
-	return ""
+	return "", ""
 }
 
 // Seen says whether the endpoint dealt with the event already. An event of a
@@ -108,8 +115,9 @@ func Endpoint(rec *work.Record, pr work.Ref, s Settings) *work.Session {
 	return entry
 }
 
-// learn records the event's pull request on the record (rule 28).
-func learn(rec *work.Record, e event.Event, at string) (bool, error) {
+// Link records the event's pull request on the record (rule 28), and says
+// whether that is new.
+func Link(rec *work.Record, e event.Event, at string) (bool, error) {
 	if e.PullRequest.IsZero() {
 		return false, nil
 	}

@@ -56,6 +56,10 @@ const (
 	IgnoredEvent     Reason = "ignored-event"
 )
 
+// Final says whether a refusal rests on the event alone, so that nothing that
+// happens before it is handled can change it.
+func (r Reason) Final() bool { return r == Unauthorized || r == ControlAmbiguous }
+
 // Outcome is what is told about an event and one record that it matched, or
 // about an event that matched none.
 type Outcome struct {

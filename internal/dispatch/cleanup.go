@@ -1,0 +1,144 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// Step is what cleaning up does, or would do, with one endpoint.
+type Step struct {
+	Endpoint work.Ref
+	Session  string // tmux's name of the session that ends, "" if it has none
+	Tree     string // the tree that goes, "" if it has none
+	Err      error  // why the tree stays
+}
+
+// Plan says what Cleanup would do about a ref, and does nothing.
+func (d *Loop) Plan(ref work.Ref) ([]Step, error) {
+	owners, err := d.owners(ref)
+	if err != nil {
+		return nil, err
+	}
+	var out []Step
+	for _, r := range owners {
+		for _, s := range below(r, ref) {
+			step := Step{Endpoint: s.Ref, Tree: s.Tree}
+			if s.Tmux != nil {
+				step.Session = s.TmuxTarget
+			}
+			if s.Tree != "" && !d.theirs(s) {
+				step.Err = notTheirs(s)
+			}
+			out = append(out, step)
+		}
+	}
+	return out, nil
+}
+
+// below gives what a ref names on a record, in the order in which it ends: one
+// endpoint, or all of them, the item last.
+func below(r *work.Record, ref work.Ref) []*work.Session {
+	if !r.Ref.Same(ref) {
+		if s := r.PullRequest(ref); s != nil {
+			return []*work.Session{s}
+		}
+		return nil
+	}
+	return append(r.PullRequests(), &r.Session)
+}
+
+// Cleanup ends everything that a ref names and removes its trees (rule 44). A
+// tree that would lose something stays, with its reason in its step, unless
+// forced. The error says that a session could not be ended: then no tree goes.
+func (d *Loop) Cleanup(ctx context.Context, ref work.Ref, force bool) ([]Step, error) {
+	records, _, err := d.Obey(ctx, ref, loop.Cleanup)
+	if err != nil {
+		return nil, err
+	}
+	var steps []Step
+	for _, r := range records {
+		steps = append(steps, d.removeTrees(ctx, r, ref, force)...)
+	}
+	return steps, nil
+}
+
+// removeTrees removes the endpoints' own trees, and no other path whatever the
+// record says. A pull request gets a new one when it is brought back.
+func (d *Loop) removeTrees(ctx context.Context, r *work.Record, ref work.Ref, force bool) []Step {
+	var steps []Step
+	for _, s := range below(r, ref) {
+		step := Step{Endpoint: s.Ref, Session: s.TmuxTarget, Tree: s.Tree}
+		switch {
+		case s.Tree == "":
+		case !d.theirs(s):
+			step.Err = notTheirs(s)
+		default:
+			kept, err := d.removeTree(ctx, r.Ref, s, force)
+			if step.Err = err; kept != "" {
+				step.Err = errors.New(kept)
+			}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// theirs says whether a session's tree is where its ref's tree stands.
+func (d *Loop) theirs(s *work.Session) bool {
+	dir, name := filepath.Split(filepath.Clean(s.Tree))
+	slug := s.Ref.Slug()
+	return filepath.Clean(dir) == filepath.Clean(d.Trees.Root) && (name == slug || name == slug+"~"+s.Ref.Hash8())
+}
+
+func notTheirs(s *work.Session) error {
+	return fmt.Errorf("%q is not where the tree of %s stands: it is left alone", s.Tree, s.Ref.Short())
+}
+
+// Reset is Cleanup that then forgets what the ref names on this machine: an
+// item's record, or a pull request's entry. A tree that stays keeps its record.
+func (d *Loop) Reset(ctx context.Context, ref work.Ref, force bool) ([]Step, error) {
+	steps, err := d.Cleanup(ctx, ref, force)
+	if err != nil {
+		return steps, err
+	}
+	for _, s := range steps {
+		if s.Err != nil {
+			return steps, fmt.Errorf("%s is not forgotten, as a tree of it stays", ref.Short())
+		}
+	}
+	owners, err := d.owners(ref)
+	if err != nil {
+		return steps, err
+	}
+	for _, r := range owners {
+		if err := d.forgetAt(ctx, r, ref); err != nil {
+			return steps, err
+		}
+		d.note(journal.Line{What: "forgotten", Item: r.Ref.String(), Endpoint: ref.String()})
+	}
+	return steps, nil
+}
+
+func (d *Loop) forgetAt(ctx context.Context, r *work.Record, ref work.Ref) error {
+	if r.Ref.Same(ref) {
+		err := d.Store.Remove(ctx, ref)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	_, err := d.Store.Change(ctx, r.Ref, func(r *work.Record) (*work.Record, error) {
+		if r == nil || !r.Unlink(ref) {
+			return nil, nil
+		}
+		return r, nil
+	})
+	return err
+}
