@@ -39,13 +39,23 @@ func attach(ts *testscript.TestScript, neg bool, args []string) {
 	w.clients = append(w.clients, &client{args[0], cmd, tty})
 	go func() { _, _ = io.Copy(io.Discard, tty) }() // ends with the terminal
 	waiting(ts, false, "looks", args[:2])
-	all, err := w.ask("list-clients", "-F", "#{client_pid}=#{client_name}")
+	name, err := w.seen(w.clients[len(w.clients)-1], "#{client_name}")
 	ts.Check(err)
-	for _, f := range strings.Fields(all) {
-		if pid, name, _ := strings.Cut(f, "="); pid == strconv.Itoa(cmd.Process.Pid) {
-			ts.Setenv(args[0], name)
+	ts.Setenv(args[0], name)
+}
+
+// seen asks tmux for something about a client.
+func (w *world) seen(c *client, format string) (string, error) {
+	got, err := w.ask("list-clients", "-F", "#{client_pid}="+format)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, got)
+	}
+	for _, f := range strings.Fields(got) {
+		if pid, is, _ := strings.Cut(f, "="); pid == strconv.Itoa(c.cmd.Process.Pid) {
+			return is, nil
 		}
 	}
+	return "", fmt.Errorf("client %s is not attached; there are %q", c.name, got)
 }
 
 func (w *world) client(name string) (*client, error) {
@@ -74,14 +84,9 @@ func looks(ts *testscript.TestScript, args []string) error {
 	if err != nil {
 		return err
 	}
-	got, err := w.ask("list-clients", "-F", "#{client_pid}=#{session_name}")
+	session, err := w.seen(c, "#{session_name}")
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, got)
+		return err
 	}
-	for _, f := range strings.Fields(got) {
-		if pid, session, _ := strings.Cut(f, "="); pid == strconv.Itoa(c.cmd.Process.Pid) {
-			return same("what the client shows", session, args[1])
-		}
-	}
-	return fmt.Errorf("the client is not attached; there are %s", got)
+	return same("what the client shows", session, args[1])
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +29,7 @@ func checks() map[string]check {
 	return map[string]check{
 		"fate": fate, "arrived": arrived, "nowhere": nowhere, "messages": messages, "ready": ready,
 		"record": record, "records": records, "sessions": sessions, "json": asJSON, "logged": logged,
-		"tmux": tmuxSays, "screen": screen, "looks": looks, "children": children, "tidy": tidy,
+		"tmux": tmuxSays, "screen": screen, "looks": looks, "children": children, "inbox": inbox, "tidy": tidy,
 	}
 }
 
@@ -37,7 +39,7 @@ const patience = 20 * time.Second
 func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	all := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"body": writeBody, "feed": feed, "item": item, "stub": setMode, "config": setConfig,
-		"client": attach, "press": press, "waitfor": waitFor, "setvar": setVar,
+		"client": attach, "press": press, "waitfor": waitFor, "setvar": setVar, "killserver": killServer,
 	}
 	for name, c := range checks() {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -141,7 +143,7 @@ func setVar(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: setvar NAME FILE EXPR")
 	}
-	text := ""
+	var text string
 	if item, ok := strings.CutPrefix(args[1], "record:"); ok {
 		_, b, err := worldOf(ts).find(item)
 		ts.Check(err)
@@ -152,6 +154,30 @@ func setVar(ts *testscript.TestScript, neg bool, args []string) {
 	got, err := query(text, args[2])
 	ts.Check(err)
 	ts.Setenv(args[0], got)
+}
+
+// killServer: killserver [SIGNAL] ends the tmux server, by a signal if one is
+// named (KILL), and waits until it is gone.
+func killServer(ts *testscript.TestScript, neg bool, args []string) {
+	w := worldOf(ts)
+	pid, err := w.ask("display-message", "-p", "#{pid}")
+	ts.Check(err)
+	if len(args) == 0 {
+		_, err = w.ask("kill-server")
+	} else {
+		err = exec.Command("kill", "-"+args[0], pid).Run()
+	}
+	ts.Check(err)
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.Dial("unix", w.socket)
+		if err != nil {
+			return
+		}
+		ts.Check(conn.Close())
+		if time.Now().After(end) {
+			ts.Fatalf("the tmux server does not end")
+		}
+	}
 }
 
 // query is jq -r over the JSON values in a text; several lines are joined by
@@ -286,7 +312,7 @@ func (w *world) conversation(who string) (string, error) {
 	}
 	expr := ".harnessSessionId // empty"
 	if isPR {
-		expr = fmt.Sprintf(".pullRequests[]? | select(.workItem.ref == %q) | .harnessSessionId // empty", full(pr))
+		expr = fmt.Sprintf(".pullRequests[]? | select(.workItem.ref? == %q) | .harnessSessionId // empty", full(pr))
 	}
 	id, err := query(string(b), expr)
 	if err == nil && id == "" {
@@ -438,7 +464,9 @@ func children(ts *testscript.TestScript, args []string) error {
 }
 
 func (w *world) ask(args ...string) (string, error) {
-	out, err := exec.Command(w.tmux, append([]string{"-u", "-N", "-S", w.socket}, args...)...).CombinedOutput()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, w.tmux, append([]string{"-u", "-N", "-S", w.socket}, args...)...).CombinedOutput()
 	return strings.Join(strings.Fields(string(out)), " "), err
 }
 
@@ -462,13 +490,22 @@ func sessions(ts *testscript.TestScript, args []string) error {
 	return same("the list of sessions", strings.Join(names, " "), strings.Join(args, " "))
 }
 
-// screen: screen SESSION TEXT - its active pane shows the text.
+// screen: screen SESSION TEXT - its active pane shows the text, or did.
 func screen(ts *testscript.TestScript, args []string) error {
-	got, err := worldOf(ts).ask("capture-pane", "-p", "-J", "-t", "="+args[0]+":")
+	got, err := worldOf(ts).ask("capture-pane", "-p", "-J", "-S", "-", "-t", "="+args[0]+":")
 	if err == nil && !strings.Contains(got, strings.Join(strings.Fields(args[1]), " ")) {
 		err = fmt.Errorf("%s does not show %q but %q", args[0], args[1], got)
 	}
 	return err
+}
+
+// inbox: inbox N - so many events are accepted and not yet done with.
+func inbox(ts *testscript.TestScript, args []string) error {
+	events, err := filepath.Glob(filepath.Join(worldOf(ts).state, "local", "inbox", "[0-9]*[0-9].json"))
+	if err != nil {
+		return err
+	}
+	return same("the number of events in the inbox", strconv.Itoa(len(events)), args[0])
 }
 
 // tidy: nothing is left behind that should not be: no buffer, no temporary

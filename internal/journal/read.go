@@ -28,8 +28,8 @@ func (l Log) Read(fn func(Line) bool) error {
 }
 
 // Follow is Read that goes on with what is written afterwards, until fn returns
-// false or ctx ends. caughtUp is called once, when everything that was there
-// has been given. It looks every so often.
+// false or ctx ends. caughtUp, if there is one, is called once, when everything
+// that was there has been given. It looks every so often.
 func (l Log) Follow(ctx context.Context, every time.Duration, fn func(Line) bool, caughtUp func()) error {
 	more := true
 	f, err := l.history(func(line Line) bool { more = fn(line); return more })
@@ -40,7 +40,9 @@ func (l Log) Follow(ctx context.Context, every time.Duration, fn func(Line) bool
 	if more, err = t.lines(fn); err != nil || !more {
 		return errors.Join(err, closeFile(f))
 	}
-	caughtUp()
+	if caughtUp != nil {
+		caughtUp()
+	}
 	return l.goOn(ctx, t, every, fn)
 }
 
