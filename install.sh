@@ -135,18 +135,20 @@ need() {
 # --- build, install, take back ---
 
 # toolchain settles on one Go for all that follows: the one that go.mod asks
-# for, fetched by the one that is here if that is older.
+# for, fetched by the one that is here if that is older. What is compiled the
+# same way is compiled once, hence flags for all.
 toolchain() {
 	have go || die 'no Go from 1.21 on: ./install.sh --demo installs it, or take it from https://go.dev/dl'
 	local version
 	version=$(GOTOOLCHAIN=auto go env GOVERSION) || die "$(go version) cannot fetch the toolchain that go.mod asks for (line \"go\"): install that one from https://go.dev/dl"
 	[[ ! $version =~ ^go[0-9.]+$ ]] || export GOTOOLCHAIN=$version
+	export CGO_ENABLED=0 GOFLAGS="${GOFLAGS-} -trimpath -buildvcs=false"
 }
 
 build() {
 	local version
 	version=$(git describe --tags --always --dirty 2>/dev/null) || version=dev
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X $module/internal/cli.Version=$version" -o gh-loop ./cmd/gh-loop
+	go build -ldflags "-s -w -X $module/internal/cli.Version=$version" -o gh-loop ./cmd/gh-loop
 }
 
 # ours FILE: it is absent, or a gh-loop.
