@@ -68,7 +68,7 @@ apart() {
 	unset GH_LOOP_REF GH_LOOP_ITEM GH_LOOP_ROLE GH_LOOP_BIN GH_LOOP_STATE_DIR GH_LOOP_CONFIG
 	mkdir "$tmp/tmux" "$tmp/config" "$tmp/state"
 	export GOENV TMUX_TMPDIR=$tmp/tmux XDG_CONFIG_HOME=$tmp/config XDG_STATE_HOME=$tmp/state
-	trap 'tmux -S "$tmp/tmux/tmux-$UID/default" kill-server 2>/dev/null; rm -rf "$tmp"' EXIT
+	trap 'tmux -S "$tmp/tmux/tmux-$UID/default" kill-server 2>/dev/null || true; rm -rf "$tmp"' EXIT
 	[[ ! -d ../shared/payloads ]] || GH_LOOP_PAYLOADS=$(cd ../shared/payloads && pwd)
 	export ${GH_LOOP_PAYLOADS+GH_LOOP_PAYLOADS}
 }
