@@ -17,6 +17,8 @@ import (
 // endAll ends the sessions of an endpoint: its own, or, where it is the item,
 // first those of the pull requests. The error says that not all of them did.
 func (d *Loop) endAll(ctx context.Context, r *work.Record, endpoint work.Ref, kill bool) error {
+	// A caller inside the pane is hung up by the pane's end, and finishes all the same.
+	ctx = context.WithoutCancel(ctx)
 	defer d.ring(ctx, r.Ref)
 	if !r.Ref.Same(endpoint) {
 		return d.end(ctx, r.Ref, endpoint, kill)
@@ -70,12 +72,15 @@ func (d *Loop) end(ctx context.Context, item, endpoint work.Ref, kill bool) erro
 }
 
 // endPane ends what runs in one pane, down to what it started in the
-// background. A pane that was only registered keeps its session, which is its
-// user's.
+// background. A pane that was only registered is its user's, with the shell
+// below the agent: nothing in it is ended.
 func (d *Loop) endPane(ctx context.Context, h work.Handle, at tmux.Target, kill bool) error {
+	if h.Program != "" {
+		return nil
+	}
 	t := d.Config.Routing.Tmux
 	srv := d.server(h.Socket)
-	kill = (kill || !t.KeepSessionOnClose) && h.Program == ""
+	kill = kill || !t.KeepSessionOnClose
 	var err error
 	if kill || t.KillHarnessOnClose {
 		err = srv.EndHarness(ctx, at, time.Duration(t.HarnessKillGraceSeconds)*time.Second)
