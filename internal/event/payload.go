@@ -59,6 +59,7 @@ type thread struct {
 	PullRequest present `json:"pull_request"`
 	Merged      bool    `json:"merged"`
 	Draft       bool    `json:"draft"`
+	MayPush     *bool   `json:"maintainer_can_modify"` // only a pull request that is told whole says so
 	Head        *side   `json:"head"`
 	Base        *side   `json:"base"`
 }

@@ -246,6 +246,7 @@ func (p *payload) head(repo work.Repo, t *thread) *work.Head {
 		}
 		if !same(from, to) {
 			h.Repo = from.fork(repo.Host)
+			h.NoPush = t.MayPush != nil && !*t.MayPush
 		}
 	}
 	return h

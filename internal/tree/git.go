@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,10 +19,7 @@ import (
 // git runs git in dir and gives its standard output. It asks nobody for a
 // password: it has no terminal of its own, and a deadline.
 func (t Trees) git(ctx context.Context, dir string, args ...string) (string, error) {
-	limit := t.Timeout
-	if limit <= 0 {
-		limit = time.Minute
-	}
+	limit := t.limit(args)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	program := t.Git
@@ -29,19 +28,11 @@ func (t Trees) git(ctx context.Context, dir string, args ...string) (string, err
 	}
 	// Housekeeping in the background would outlive us, and core.hooksPath may
 	// name a directory of the branch itself: nobody has looked at its hooks.
-	quiet := []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.hooksPath=" + os.DevNull}
+	quiet := []string{"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}
 	cmd := exec.CommandContext(ctx, program, append(quiet, args...)...)
-	cmd.Dir, cmd.Env = dir, environment()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// TERM lets git take its lock files away. What is left after that is killed.
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * time.Second
+	cmd.Dir, cmd.Env = dir, append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 	var out, words bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &words
-	err := cmd.Run()
-	if err != nil && ctx.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
+	err := run(ctx, cmd, &out, &words)
 	switch {
 	case err == nil:
 		return out.String(), nil
@@ -53,6 +44,35 @@ func (t Trees) git(ctx context.Context, dir string, args ...string) (string, err
 		return "", ctx.Err()
 	}
 	return out.String(), fmt.Errorf("git %s: %w: %s", args[0], err, lastWords(words.String()))
+}
+
+// limit bounds a run of git: what brings objects or writes files may take longer.
+func (t Trees) limit(args []string) time.Duration {
+	if slices.Contains([]string{"fetch", "clone", "worktree", "submodule"}, args[0]) {
+		return or(t.Long, 10*time.Minute)
+	}
+	return or(t.Timeout, time.Minute)
+}
+
+func or(d, fallback time.Duration) time.Duration {
+	if d <= 0 {
+		return fallback
+	}
+	return d
+}
+
+// run runs a program in a session of its own, and ends all of it when ctx does.
+func run(ctx context.Context, cmd *exec.Cmd, out, words io.Writer) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	// TERM lets git take its lock files away. What is left after that is killed.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	cmd.Stdout, cmd.Stderr = out, words
+	err := cmd.Run()
+	if err != nil && ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	return err
 }
 
 // environment is ours, without what points git at another repository.
@@ -67,7 +87,7 @@ func environment() []string {
 		}
 		env = append(env, e)
 	}
-	return append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	return env
 }
 
 // exit is the code with which git ended, -1 if it did not.

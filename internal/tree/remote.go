@@ -3,7 +3,6 @@ package tree
 import (
 	"context"
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/gh-loop/gh-loop/internal/work"
@@ -95,19 +94,21 @@ func named(repos map[string]string, repo work.Repo) string {
 	return ""
 }
 
-// inside says whether path is dir or lies below it.
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(resolved(dir), resolved(path))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
-}
-
-// resolved follows the symbolic links of as much of a path as exists.
-func resolved(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		return p
+// addressOf is where a repository is to be had: as the named remote is, which
+// is the repository of, or else by HTTPS.
+func addressOf(list []remote, name string, of, repo work.Repo) string {
+	for _, r := range list {
+		_, path := parts(r.url)
+		path = strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".git")
+		whose := len(path) - len(of.Owner+"/"+of.Name)
+		at := strings.LastIndex(r.url, path)
+		if r.name == name && strings.EqualFold(of.Host, repo.Host) && at >= 0 && whose >= 0 && strings.EqualFold(path[whose:], of.Owner+"/"+of.Name) {
+			return r.url[:at+whose] + repo.Owner + "/" + repo.Name + ".git"
+		}
 	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(resolved(parent), filepath.Base(path))
+	host := repo.Host
+	if host == "" {
+		host = work.DefaultHost
 	}
-	return path
+	return "https://" + host + "/" + repo.Owner + "/" + repo.Name + ".git"
 }

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,22 +12,42 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gh-loop/gh-loop/internal/work"
 )
 
 // notes is the directory below Root with a file for each tree and each clone.
-// The file is what makers lock, and says whose a tree is.
+// The file is what makers lock, and says whose a tree is. It outlives the tree,
+// so that one that is made again stands in the same place on the same branch.
 const notes = ".loop"
 
 // note is one locked file. The kernel frees the lock when its holder dies.
 type note struct{ file *os.File }
 
-// made is what a tree's note says. Ready is written when the tree is whole: a
-// tree without it was left half made by somebody who was killed.
+// made is what a tree's note says: one line of JSON, and then a word a line of
+// what became of it.
 type made struct {
 	Ref    string `json:"ref"`
-	Clone  string `json:"clone"`
+	Clone  string `json:"clone"`            // what all trees of the clone share
+	Remote string `json:"remote,omitempty"` // the repository's, in the clone
 	Branch string `json:"branch,omitempty"`
-	ready  bool
+	Push   string `json:"push,omitempty"`  // where it is pushed to, "" if that is not known
+	Merge  string `json:"merge,omitempty"` // as which ref
+
+	ready   bool              // it is whole: without that, its maker was killed
+	gone    bool              // it was removed
+	kept    string            // why it was not removed
+	brought map[string]string // files that were copied or linked: hash or target
+}
+
+func (m made) hash8() string {
+	ref, _ := work.ParseRef(m.Ref)
+	return ref.Hash8()
+}
+
+// lockWait bounds the wait for another maker of the same tree or clone.
+func (t Trees) lockWait() time.Duration {
+	return 2*or(t.Long, 10*time.Minute) + or(t.Fresh.Limit, 10*time.Minute)
 }
 
 // lock waits until the note is ours, at most as long as ctx.
@@ -71,11 +90,24 @@ func (t Trees) read(name string) (made, error) {
 		return made{}, err
 	}
 	var m made
-	first, rest, whole := bytes.Cut(b, []byte("\n"))
-	if !whole || json.Unmarshal(first, &m) != nil {
+	lines := strings.SplitAfter(string(b), "\n")
+	if !strings.HasSuffix(lines[0], "\n") || json.Unmarshal([]byte(lines[0]), &m) != nil {
 		return made{}, nil // torn: nothing was begun yet
 	}
-	m.ready = string(rest) == "ready\n"
+	for _, line := range lines[1:] {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case !strings.HasSuffix(line, "\n"): // torn
+		case word == "ready":
+			m.ready = true
+		case word == "gone":
+			m.ready, m.gone, m.kept = false, true, ""
+		case word == "kept":
+			m.kept = rest
+		case word == "brought":
+			_ = json.Unmarshal([]byte(rest), &m.brought)
+		}
+	}
 	return m, nil
 }
 
@@ -88,17 +120,14 @@ func (n *note) begin(m made) error {
 	if err := n.clear(); err != nil {
 		return err
 	}
-	return n.append(string(b) + "\n")
+	return n.append(string(b))
 }
 
-// finish writes down that the tree is whole.
-func (n *note) finish() error { return n.append("ready\n") }
-
-func (n *note) append(s string) error {
+func (n *note) append(line string) error {
 	if _, err := n.file.Seek(0, 2); err != nil {
 		return err
 	}
-	if _, err := n.file.WriteString(s); err != nil {
+	if _, err := n.file.WriteString(line + "\n"); err != nil {
 		return err
 	}
 	return n.file.Sync()
@@ -107,34 +136,59 @@ func (n *note) append(s string) error {
 // clear forgets the tree.
 func (n *note) clear() error { return n.file.Truncate(0) }
 
-// whole says, without git, whether a linked working tree stands at path: its
-// .git names a directory of a clone that is still there.
-func whole(path string) bool {
-	dir, ok := gitDir(path)
-	if !ok {
-		return false
+// name chooses the tree's directory: the slug, or if another ref's tree or
+// anything that is not ours stands there, the slug with the ref's hash.
+func (t Trees) name(ref work.Ref) (string, made, error) {
+	for _, name := range []string{ref.Slug(), ref.Slug() + "~" + ref.Hash8()} {
+		m, err := t.read(name)
+		if err != nil {
+			return "", made{}, err
+		}
+		ours := m.Ref == ref.Key() && !m.gone
+		if ours || (m.Ref == ref.Key() || m.Ref == "") && free(filepath.Join(t.Root, name)) {
+			return name, m, nil
+		}
 	}
-	_, err := os.Stat(filepath.Join(dir, "HEAD"))
-	return err == nil
+	path := filepath.Join(t.Root, ref.Slug())
+	return "", made{}, declined(fmt.Sprintf("move %q away", path), "something that is not ours stands at %q", path)
 }
 
-// gitDir is where git keeps what belongs to the working tree at path.
-func gitDir(path string) (string, bool) {
-	at := filepath.Join(path, ".git")
-	info, err := os.Stat(at)
-	if err != nil {
-		return "", false
+// Path is where a ref's tree stands, or will stand.
+func (t Trees) Path(ref work.Ref) (string, error) {
+	name, _, err := t.name(ref)
+	return filepath.Join(t.Root, name), err
+}
+
+// free says whether a path is not there, or an empty directory.
+func free(path string) bool {
+	list, err := os.ReadDir(path)
+	return errors.Is(err, os.ErrNotExist) || err == nil && len(list) == 0
+}
+
+// Listed is a tree of ours that stands below Root. Kept says why it was not
+// removed when that was tried, "" if it was not.
+type Listed struct {
+	Path, Ref, Kept string
+}
+
+// List gives the trees that there are.
+func (t Trees) List() ([]Listed, error) {
+	all, err := os.ReadDir(t.Root)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	if info.IsDir() {
-		return at, true
+	var out []Listed
+	for _, e := range all {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		m, err := t.read(e.Name())
+		if err != nil {
+			return out, err
+		}
+		if path := filepath.Join(t.Root, e.Name()); m.Ref != "" && !m.gone && !free(path) {
+			out = append(out, Listed{path, m.Ref, m.kept})
+		}
 	}
-	b, err := os.ReadFile(at)
-	dir, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
-	if err != nil || !ok {
-		return "", false
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(path, dir)
-	}
-	return dir, true
+	return out, err
 }

@@ -17,20 +17,42 @@ import (
 )
 
 // Trees makes and removes working trees below Root, which is absolute. Git is
-// the program, "git" if empty; Timeout bounds each run of it, a minute if zero.
+// the program, "git" if empty. Timeout bounds a question to git, a minute if
+// zero; Long bounds what fetches or writes files, ten minutes if zero.
 type Trees struct {
-	Root    string
-	Git     string
-	Timeout time.Duration
+	Root          string
+	Git           string
+	Timeout, Long time.Duration
+	Fresh         Fresh
 }
 
-// Request says for whom a tree is wanted. Cwd is the item's directory. Repos
-// maps [host/]owner/repo to clones that trees may be made from.
+// Fresh says what a new tree gets before it is used. Copy and Link are paths
+// in the working tree that it is made from; one that is not there is left out.
+// Setup is run in the tree for at most Limit, ten minutes if zero, and what it
+// says is written to a file in Logs. A stranger's fork gets none of it.
+type Fresh struct {
+	Copy, Link []string
+	Setup      []string
+	Limit      time.Duration
+	Logs       string
+}
+
+// Request says for whom a tree is wanted: for a pull request, or for the item
+// itself, which gets a branch of its own unless it is a pull request. Cwd is
+// the item's directory. Repos maps [host/]owner/repo to clones that trees may
+// be made from.
 type Request struct {
-	Cwd      string
-	Item, PR work.Ref
-	Head     work.Head
-	Repos    map[string]string
+	Ref, Item work.Ref
+	Cwd       string
+	Head      work.Head // the pull request's, as far as it is known
+	Repos     map[string]string
+}
+
+// Tree is a tree that is ready to work in. Warnings say what a new one lacks.
+type Tree struct {
+	Path, Branch string
+	New          bool
+	Warnings     []string
 }
 
 // Declined is the reason that an outcome carries when no tree is to be had.
@@ -54,7 +76,7 @@ func declined(cure, why string, args ...any) error {
 func failed(err error, why string, args ...any) error {
 	return &DeclinedError{
 		Reason: Declined, Why: fmt.Sprintf(why, args...) + ": " + err.Error(),
-		Cure: "it is tried again; until then the item's session gets the events", Temporary: true,
+		Cure: "the next event tries again", Temporary: true,
 	}
 }
 
@@ -98,11 +120,13 @@ func above(dir string) string {
 // Basis is a short fingerprint of what a decline rested on: the clone and its
 // configuration, the branch of ours that may be in the way, the pull request's
 // head, the clone that the user named. Git is not run.
-func (t Trees) Basis(_ context.Context, r Request) string {
+func (t Trees) Basis(r Request) string {
 	h := sha256.New()
 	add := func(parts ...any) { fmt.Fprintf(h, "%q\n", fmt.Sprint(parts...)) }
 	add(t.Root, "\n", r.Head.Branch, "\n", r.Head.SHA, "\n", r.Head.Repo)
-	for _, clone := range []string{above(r.Cwd), named(r.Repos, r.PR.Repository())} {
+	_, err := os.Stat(r.Cwd)
+	add(err != nil)
+	for _, clone := range []string{above(r.Cwd), named(r.Repos, r.Ref.Repository())} {
 		add(clone)
 		if clone == "" {
 			continue
@@ -110,27 +134,10 @@ func (t Trees) Basis(_ context.Context, r Request) string {
 		common := commonDir(clone)
 		b, err := os.ReadFile(filepath.Join(common, "config"))
 		add(string(b), err != nil)
-		_, err = os.Stat(filepath.Join(common, "refs", "heads", filepath.FromSlash(branchName(r.PR))))
+		_, err = os.Stat(filepath.Join(common, "refs", "heads", filepath.FromSlash(branchName(r.Ref))))
 		add(errors.Is(err, os.ErrNotExist))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-// commonDir is what all working trees of a clone share.
-func commonDir(clone string) string {
-	dir, ok := gitDir(clone)
-	if !ok {
-		return clone // bare
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "commondir"))
-	if err != nil {
-		return dir
-	}
-	common := strings.TrimSpace(string(b))
-	if filepath.IsAbs(common) {
-		return common
-	}
-	return filepath.Join(dir, common)
 }
 
 func branchName(pr work.Ref) string { return fmt.Sprintf("loop/pr-%d", pr.Number) }

@@ -88,32 +88,31 @@ func TestDeclines(t *testing.T) {
 		{"other remote", "is a clone of octo/repo", false, func(w *world, _ *Request) {
 			w.git(w.clone, "remote", "set-url", "origin", "https://github.com/octo/other.git")
 		}},
-		{"other repository", "is a clone of octo/lib", false, func(_ *world, r *Request) { r.PR.Repo = "lib" }},
-		{"fork", `comes from the fork "cat/repo"`, false, func(_ *world, r *Request) { r.Head.Repo = "cat/repo" }},
+		{"other repository", "octo/lib cannot be cloned from", true, func(_ *world, r *Request) { r.Ref.Repo = "lib" }},
 		{"flag", `begins with "-"`, false, func(_ *world, r *Request) { r.Head.Branch = "--upload-pack=touch" }},
 		{"dots", `contains ".."`, false, func(_ *world, r *Request) { r.Head.Branch = "a..b" }},
 		{"branch gone", `refs/heads/nowhere is not on the remote "origin"`, false, func(_ *world, r *Request) { r.Head.Branch = "nowhere" }},
 		{"root inside", "trees would stand inside the clone", false, func(w *world, _ *Request) { w.trees.Root = filepath.Join(w.clone, "trees") }},
 		{"remote away", "cannot be fetched", true, func(w *world, _ *Request) { _ = os.Rename(w.remote, w.remote+".away") }},
 		{"named clone away", "the clone \"/nonexistent\" of octo/lib cannot be used", false, func(_ *world, r *Request) {
-			r.PR.Repo, r.Repos = "lib", map[string]string{"octo/lib": "/nonexistent"}
+			r.Ref.Repo, r.Repos = "lib", map[string]string{"octo/lib": "/nonexistent"}
 		}},
 		{"git fails late", "cannot be made", true, func(w *world, _ *Request) { w.program("git \"$@\"; exit 1") }},
 		{"git hangs late", "did not end within", true, func(w *world, _ *Request) {
 			w.program("git \"$@\"; sleep 600")
-			w.trees.Timeout = 2 * time.Second
+			w.trees.Long = 2 * time.Second
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.request()
 			c.change(w, &r)
-			path, err := w.trees.Make(w.ctx, r)
+			got, err := w.trees.Make(w.ctx, r)
 			var d *DeclinedError
 			if !errors.As(err, &d) || d.Reason != "declined-tree" || d.Temporary != c.temporary || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%q, %v\nwant %s", path, err, c.want)
+				t.Errorf("%q, %v\nwant %s", got.Path, err, c.want)
 			}
-			if n := len(w.list()); n != 1 || !free(filepath.Join(w.trees.Root, r.PR.Slug())) {
+			if n := len(w.list()); n != 1 || !free(filepath.Join(w.trees.Root, r.Ref.Slug())) {
 				t.Errorf("%d trees are left", n)
 			}
 			if got := w.git(w.clone, "branch", "--list", "loop/*"); got != "" {
@@ -165,10 +164,10 @@ func TestManyMakers(t *testing.T) {
 		go func() {
 			defer wait.Done()
 			r := w.request()
-			r.PR.Number += int64(i % 3)
-			path, err := w.trees.Make(w.ctx, r)
-			if err != nil || filepath.Base(path) != r.PR.Slug() {
-				t.Errorf("%q, %v", path, err)
+			r.Ref.Number += int64(i % 3)
+			got, err := w.trees.Make(w.ctx, r)
+			if err != nil || filepath.Base(got.Path) != r.Ref.Slug() {
+				t.Errorf("%q, %v", got.Path, err)
 			}
 		}()
 	}
@@ -193,7 +192,7 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 	if got := w.git(w.clone, "rev-parse", "loop/pr-16"); got != w.mainHead {
 		t.Errorf("the user's branch moved to %s", got)
 	}
-	if err := w.trees.Remove(w.ctx, filepath.Join(w.trees.Root, pr.Slug()), true); err == nil || !strings.Contains(err.Error(), "is no tree that gh-loop made") {
+	if err := w.trees.Remove(w.ctx, filepath.Join(w.trees.Root, pr.Slug()), Removal{Force: true}); err == nil || !strings.Contains(err.Error(), "is no tree that gh-loop made") {
 		t.Errorf("removing the user's directory: %v", err)
 	}
 }
@@ -217,10 +216,10 @@ func TestTreeOrCloneGone(t *testing.T) {
 	if _, err := w.trees.Make(w.ctx, w.request()); err == nil || !strings.Contains(err.Error(), "has lost its clone") {
 		t.Error(err)
 	}
-	if err := w.trees.Remove(w.ctx, path, false); err == nil || !strings.Contains(err.Error(), "cannot be told") {
+	if err := w.trees.Remove(w.ctx, path, Removal{}); err == nil || !strings.Contains(err.Error(), "cannot be told") {
 		t.Error(err)
 	}
-	if err := w.trees.Remove(w.ctx, path, true); err != nil || !free(path) {
+	if err := w.trees.Remove(w.ctx, path, Removal{Force: true}); err != nil || !free(path) {
 		t.Error(err)
 	}
 }
@@ -229,7 +228,7 @@ func TestClone(t *testing.T) {
 	w := newWorld(t)
 	w.write("clone/sub/x", "")
 	w.write("plain/.git/nothing", "")
-	for dir, want := range map[string]string{"clone": w.clone, "clone/sub": w.clone, "clone/.git": "", "remote.git": "", "plain": "", ".": ""} {
+	for dir, want := range map[string]string{"clone": w.clone, "clone/sub": w.clone, "clone/.git": "", "octo/repo.git": "", "plain": "", ".": ""} {
 		root, ok, err := w.trees.Clone(w.ctx, filepath.Join(w.dir, dir))
 		if err != nil || root != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v, %v", dir, root, ok, err)
@@ -246,8 +245,8 @@ func TestClone(t *testing.T) {
 func TestBasis(t *testing.T) {
 	w := newWorld(t)
 	r := w.request()
-	was := w.trees.Basis(w.ctx, r)
-	if again := w.trees.Basis(w.ctx, r); again != was || was == "" {
+	was := w.trees.Basis(r)
+	if again := w.trees.Basis(r); again != was || was == "" {
 		t.Errorf("%q, then %q", was, again)
 	}
 	for name, change := range map[string]func(){
@@ -258,7 +257,7 @@ func TestBasis(t *testing.T) {
 		"cwd":    func() { r.Cwd = w.dir },
 	} {
 		change()
-		now := w.trees.Basis(w.ctx, r)
+		now := w.trees.Basis(r)
 		if now == was {
 			t.Errorf("a change of %s is not seen", name)
 		}

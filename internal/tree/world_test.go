@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +32,8 @@ var first struct{ dir, mainHead, otherHead string } // what every world is a cop
 
 func TestMain(m *testing.M) {
 	for k, v := range map[string]string{
-		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull, "GIT_TEMPLATE_DIR": "",
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
+		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always", // for submodules "GIT_TEMPLATE_DIR": "",
 		"GIT_AUTHOR_NAME": "octocat", "GIT_AUTHOR_EMAIL": "octocat@example.com",
 		"GIT_COMMITTER_NAME": "octocat", "GIT_COMMITTER_EMAIL": "octocat@example.com",
 		"GIT_DIR": "/nonexistent", // no test may be led astray by it
@@ -57,9 +59,9 @@ func TestMain(m *testing.M) {
 func build(dir string) error {
 	clone := filepath.Join(dir, "clone")
 	for _, step := range []string{
-		"init -q --bare -b main ../remote.git",
+		"init -q --bare -b main ../octo/repo.git",
 		"init -q -b main",
-		"remote add origin ../remote.git",
+		"remote add origin ../octo/repo.git",
 		"commit -q --allow-empty -m one",
 		"push -q -u origin main",
 		"commit -q --allow-empty -m two",
@@ -92,9 +94,9 @@ func newWorld(t *testing.T) *world {
 	if err := os.CopyFS(dir, os.DirFS(first.dir)); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), clone: filepath.Join(dir, "clone"), ctx: context.Background()}
+	w := &world{t: t, dir: dir, remote: filepath.Join(dir, "octo", "repo.git"), clone: filepath.Join(dir, "clone"), ctx: context.Background()}
 	w.mainHead, w.otherHead = first.mainHead, first.otherHead
-	w.trees = Trees{Root: filepath.Join(dir, "state", "trees"), Timeout: 20 * time.Second}
+	w.trees = Trees{Root: filepath.Join(dir, "state", "trees"), Timeout: 20 * time.Second, Long: 20 * time.Second}
 	w.git(w.clone, "remote", "set-url", "origin", w.remote)
 	return w
 }
@@ -128,19 +130,74 @@ func (w *world) program(add string) {
 }
 
 func (w *world) request() Request {
-	return Request{Cwd: w.clone, Item: item, PR: pr, Head: work.Head{Branch: "feature"}}
+	return Request{Cwd: w.clone, Item: item, Ref: pr, Head: work.Head{Branch: "feature"}}
+}
+
+// fresh asks for the item's own tree.
+func (w *world) fresh() Request { return Request{Cwd: w.clone, Item: item, Ref: item} }
+
+// bare makes a copy of the remote under another name.
+func (w *world) bare(name string) string {
+	w.t.Helper()
+	to := filepath.Join(w.dir, name)
+	w.git(w.dir, "clone", "-q", "--bare", w.remote, to)
+	return to
+}
+
+// commit makes a commit in dir that changes a file, and gives its id.
+func (w *world) commit(dir, file string) string {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(file+time.Now().String()), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.git(dir, "add", "--", file)
+	w.git(dir, "commit", "-q", "-m", file)
+	return w.git(dir, "rev-parse", "HEAD")
+}
+
+// fails gives what git says when it refuses.
+func (w *world) fails(dir string, args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = dir, environment()
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		w.t.Errorf("git %q succeeds", args)
+	}
+	return string(out)
+}
+
+// declines makes no tree and gives the reason.
+func (w *world) declines(r Request) *DeclinedError {
+	w.t.Helper()
+	got, err := w.trees.Make(w.ctx, r)
+	var d *DeclinedError
+	if !errors.As(err, &d) {
+		w.t.Fatalf("%q, %v is no decline", got.Path, err)
+	}
+	return d
 }
 
 func (w *world) make(r Request) string {
 	w.t.Helper()
-	path, err := w.trees.Make(w.ctx, r)
+	got, err := w.trees.Make(w.ctx, r)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return path
+	return got.Path
 }
 
 // list is the trees that the clone knows, the clone itself included.
 func (w *world) list() []string {
 	return strings.Split(w.git(w.clone, "worktree", "list"), "\n")
+}
+
+// until polls until something holds.
+func (w *world) until(what string, holds func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("never: %s", what)
+		}
+	}
 }

@@ -100,7 +100,8 @@ const (
 type Head struct {
 	Branch string `json:"branch,omitempty"`
 	SHA    string `json:"sha,omitempty"`
-	Repo   string `json:"repo,omitempty"` // [host/]owner/repo when it is a fork's
+	Repo   string `json:"repo,omitempty"`   // [host/]owner/repo when it is a fork's
+	NoPush bool   `json:"noPush,omitempty"` // its fork lets only its own people push
 }
 
 // Declined notes why a pull request got no session of its own, and what the
