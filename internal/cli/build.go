@@ -39,10 +39,6 @@ func (e *env) build() (*dispatch.Loop, error) {
 	if socket == "" {
 		socket = tmux.DefaultSocket(e.getenv)
 	}
-	root := conf.Workspace.Root
-	if root == "" {
-		root = filepath.Join(state, "trees")
-	}
 	bound, _ := time.ParseDuration(e.getenv("GH_LOOP_TMUX_TIMEOUT")) // for tests; 0 is the default
 	return &dispatch.Loop{
 		Store:     &store.Store{Dir: state},
@@ -50,7 +46,7 @@ func (e *env) build() (*dispatch.Loop, error) {
 		Config:    conf,
 		Settings:  e.settings(conf),
 		Harnesses: conf.Adapters(bin),
-		Trees:     tree.Trees{Root: root},
+		Trees:     trees(conf.Workspace, state),
 		Socket:    socket,
 		Timeout:   bound,
 		Bin:       bin,
@@ -59,6 +55,17 @@ func (e *env) build() (*dispatch.Loop, error) {
 		Comment:   github.Comment,
 		Warn:      func(s string) { fmt.Fprintln(e.err, "gh loop: "+clean(s)) },
 	}, nil
+}
+
+// trees are kept in the state directory unless the configuration says where.
+func trees(w config.Workspace, state string) tree.Trees {
+	t := tree.Trees{Root: w.Root, Fresh: tree.Fresh{
+		Copy: w.Copy, Link: w.Link, Setup: w.Setup, Limit: time.Duration(w.SetupSeconds) * time.Second, Logs: filepath.Join(state, "log"),
+	}}
+	if t.Root == "" {
+		t.Root = filepath.Join(state, "trees")
+	}
+	return t
 }
 
 // settings are the parts of the configuration that decide. Whom gh is signed

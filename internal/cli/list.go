@@ -46,7 +46,10 @@ func (e *env) listCommand() *cli.Command {
 				}
 				return e.printJSON(c, rows)
 			}
-			return e.printList(v)
+			if err := e.printList(v); err != nil {
+				return err
+			}
+			return e.printKept(d, v)
 		},
 	}
 }
@@ -59,6 +62,13 @@ func (e *env) warn(v dispatch.View) {
 	for _, r := range v.Records {
 		for _, b := range r.Damaged() {
 			fmt.Fprintf(e.err, "%s: %s: an entry of pullRequests cannot be read: %s\n", programName, r.Ref.Short(), clean(b.Err.Error()))
+		}
+	}
+	for _, r := range v.Records {
+		for _, s := range r.Endpoints() {
+			if dispatch.Gone(s) {
+				fmt.Fprintf(e.err, "%s: %s: its directory %s is gone\n", programName, s.Ref.Short(), clean(s.Cwd))
+			}
 		}
 	}
 	if v.Poison > 0 {
@@ -103,6 +113,24 @@ func (e *env) printList(v dispatch.View) error {
 		}
 	}
 	return t.Render()
+}
+
+// printKept tells of trees that stay behind. With a record that cannot be read
+// nobody can say whose a tree is.
+func (e *env) printKept(d *dispatch.Loop, v dispatch.View) error {
+	if len(v.Damaged) > 0 {
+		return nil
+	}
+	kept, err := d.KeptTrees(v.Records)
+	for _, t := range kept {
+		ref := refOf(t.Ref).Short()
+		why := "was left behind"
+		if t.Why != "" {
+			why = "is kept, it has " + t.Why
+		}
+		fmt.Fprintf(e.err, "%s: the tree %s %s; gh loop cleanup %s takes it away, with --force whatever is in it\n", ref, clean(t.Path), clean(why), ref)
+	}
+	return err
 }
 
 // when is relative for people and exact for scripts.

@@ -84,7 +84,11 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 	line("state", s.paint(stateColour(state), state))
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
-	line("directory", x.Cwd)
+	if dispatch.Gone(x) {
+		line("directory", x.Cwd+" (gone)")
+	} else {
+		line("directory", x.Cwd)
+	}
 	if x.Linkage != nil {
 		line("linked by", strings.TrimSpace(string(x.Linkage.Source)+" "+e.when(s, x.Linkage.At)))
 	}

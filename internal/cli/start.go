@@ -18,13 +18,14 @@ import (
 func (e *env) startCommand() *cli.Command {
 	return &cli.Command{
 		Name: "start", Usage: "begin work on an issue or pull request, or bring it back", ArgsUsage: "REF",
-		Description: "Makes the item's record and its tmux session, or brings back what it has:\na paused item becomes active, a dead session is resumed, a closed item reopens.\n\nExamples:\n  gh loop start 15\n  gh loop start octo/repo#15 --harness echo --prompt \"Say hello\"",
+		Description: "Makes the item's record and its tmux session, or brings back what it has:\na paused item becomes active, a dead session is resumed, a closed item reopens.\n\nExamples:\n  gh loop start 15\n  gh loop start 15 --tree\n  gh loop start octo/repo#15 --harness echo --prompt \"Say hello\"",
 		Flags: []cli.Flag{
 			repoFlag(),
 			&cli.StringFlag{Name: "harness", Usage: "the agent's `NAME`"},
 			&cli.StringFlag{Name: "cwd", Usage: "`DIR` to work in (default: here, or where it worked before)"},
 			&cli.StringFlag{Name: "prompt", Usage: "first `TEXT` for the agent; - reads it from standard input"},
 			&cli.StringFlag{Name: "session-per-pr", Usage: "own sessions for pull requests: `MODE` is always, cross-repository or never"},
+			&cli.BoolFlag{Name: "tree", Usage: "work in a tree of its own on a fresh branch, made from --cwd"},
 			&cli.BoolFlag{Name: "no-spawn", Usage: "write the record only"},
 		},
 		Action: e.start,
@@ -36,7 +37,10 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	q := dispatch.StartRequest{Harness: c.String("harness"), NoSpawn: c.Bool("no-spawn")}
+	q := dispatch.StartRequest{Harness: c.String("harness"), Tree: c.Bool("tree"), NoSpawn: c.Bool("no-spawn")}
+	if q.Tree && q.NoSpawn {
+		return usagef(c, "--tree makes the tree that the session works in, and --no-spawn wants none")
+	}
 	if q.Ref, err = e.ref(c, args[0]); err != nil {
 		return err
 	}

@@ -56,8 +56,11 @@ type Tmux struct {
 
 // Workspace is about working trees.
 type Workspace struct {
-	Root  string            // absolute; empty: trees/ in the state directory
-	Repos map[string]string // [host/]owner/repo to the path of a clone, absolute
+	Root         string            // absolute; empty: trees/ in the state directory
+	Repos        map[string]string // [host/]owner/repo to the path of a clone, absolute
+	Copy, Link   []string          // what a fresh tree gets of the one that it is made from
+	Setup        []string          // what is run in a fresh tree
+	SetupSeconds int
 }
 
 // Log is about the event log.
@@ -94,7 +97,8 @@ func Default() Config {
 				ResumeProbeSeconds:      2,
 			},
 		},
-		Log: Log{MaxMegabytes: 50},
+		Workspace: Workspace{SetupSeconds: 600},
+		Log:       Log{MaxMegabytes: 50},
 	}
 }
 

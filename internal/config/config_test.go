@@ -35,6 +35,10 @@ socket = ""
 
 [workspace]
 root = ""
+copy = []                             # files that a fresh tree gets, such as ".env"
+link = []                             # the same, as links: what is large
+setup = []                            # what is run in it, such as ["make", "deps"]
+setupSeconds = 600
 [workspace.repos]
 "octo/lib" = "~/src/lib"
 
@@ -73,6 +77,10 @@ routing.control.keywords.stop = ""
 routing.maxSpawnsPerHour = 3
 routing.announce = true
 workspace.root = "~"
+workspace.copy = [".env", "conf/local.toml"]
+workspace.link = ["node_modules"]
+workspace.setup = ["sh", "-c", "make deps"]
+workspace.setupSeconds = 5
 log.maxMegabytes = 1
 [harness.mine]
 start = ["/opt/mine", "{prompt}"]
@@ -92,6 +100,10 @@ submitDelayMillis = 10
 	}
 	if c.Routing.MaxSpawnsPerHour != 3 || !c.Routing.Announce || c.Log.MaxMegabytes != 1 {
 		t.Errorf("values are %+v", c)
+	}
+	w := c.Workspace
+	if len(w.Copy) != 2 || w.Copy[1] != "conf/local.toml" || w.Link[0] != "node_modules" || len(w.Setup) != 3 || w.SetupSeconds != 5 {
+		t.Errorf("workspace is %+v", w)
 	}
 	all := c.Adapters("x")
 	if a := all["mine"]; a.SubmitDelay != 0 || a.Composer != "none" || a.Resumable() {
@@ -133,6 +145,13 @@ func TestErrors(t *testing.T) {
 		{"[routing.tmux]\nsessionPerPr = \"sometimes\"", "f:2: routing.tmux.sessionPerPr: "},
 		{"[routing.tmux]\nsocket = \"here\"", "f:2: routing.tmux.socket: "},
 		{"[routing.control]\nkeywords = { start = \"go\", stop = \"GO\" }", `f:2: routing.control.keywords.stop: "GO" is the word of start already`},
+		{"[workspace]\ncopy = [\"/etc/passwd\"]", "f:2: workspace.copy: "},
+		{"[workspace]\nlink = [\"../secrets\"]", "f:2: workspace.link: "},
+		{"[workspace]\ncopy = [\".\"]", "f:2: workspace.copy: "},
+		{"[workspace]\ncopy = \".env\"", "f:2: workspace.copy: "},
+		{"[workspace]\nsetup = \"make\"", "f:2: workspace.setup: "},
+		{"[workspace]\nsetup = [\"\"]", "f:2: workspace.setup: "},
+		{"[workspace]\nsetupSeconds = 0", "f:2: workspace.setupSeconds: "},
 		{"[workspace.repos]\n\"octo\" = \"/x\"", `f:2: workspace.repos.octo: "octo" is not a repository`},
 		{"[workspace.repos]\n\"octo/lib\" = \"src\"", `f:2: workspace.repos."octo/lib": "src" stands where there should be the absolute path`},
 		{"[workspace.repos]\n\"octo/lib\" = \"/a\"\n\"Octo/Lib\" = \"/b\"", `it is "Octo/Lib" once more`},

@@ -66,6 +66,12 @@ func (c *Config) fixed() []setting {
 	keyword := func(name string, at *string) setting {
 		return setting{toml.Key{"routing", "control", "keywords", name}, at, word, func() bool { return *at == strings.TrimSpace(*at) }}
 	}
+	local := func(name string, at *[]string) setting {
+		return setting{toml.Key{"workspace", name}, at, `a list of paths within a working tree, such as [".env"]`,
+			func() bool {
+				return !slices.ContainsFunc(*at, func(p string) bool { return !filepath.IsLocal(p) || filepath.Clean(p) == "." || !plain(p) })
+			}}
+	}
 	flag := func(key toml.Key, at *bool) setting { return setting{key, at, "true or false", nil} }
 	return []setting{
 		{toml.Key{"routing", "authorizedUsers"}, &r.AuthorizedUsers, `a list of logins and "@collaborators", such as ["octocat", "@collaborators"]`,
@@ -89,6 +95,11 @@ func (c *Config) fixed() []setting {
 			func() bool { return t.ResumeProbeSeconds >= 0 && t.ResumeProbeSeconds <= 3600 }},
 		{toml.Key{"routing", "tmux", "socket"}, (*location)(&t.Socket), `the absolute path of a tmux socket, or ""`, nil},
 		{toml.Key{"workspace", "root"}, (*location)(&c.Workspace.Root), `the absolute path of a directory, such as "~/trees", or ""`, nil},
+		local("copy", &c.Workspace.Copy), local("link", &c.Workspace.Link),
+		{toml.Key{"workspace", "setup"}, &c.Workspace.Setup, `a list of texts, the program first, such as ["make", "deps"]`,
+			func() bool { s := c.Workspace.Setup; return len(s) == 0 || strings.TrimSpace(s[0]) != "" }},
+		{toml.Key{"workspace", "setupSeconds"}, &c.Workspace.SetupSeconds, "a whole number of seconds from 1 to 7200, such as 600",
+			func() bool { return c.Workspace.SetupSeconds >= 1 && c.Workspace.SetupSeconds <= 7200 }},
 		{toml.Key{"log", "maxMegabytes"}, &c.Log.MaxMegabytes, "a whole number of megabytes from 1 to 10000, such as 50",
 			func() bool { return c.Log.MaxMegabytes >= 1 && c.Log.MaxMegabytes <= 10000 }},
 	}

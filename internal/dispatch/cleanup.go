@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/loop"
@@ -33,7 +32,7 @@ func (d *Loop) Plan(ref work.Ref) ([]Step, error) {
 			if s.Tmux != nil {
 				step.Session = s.TmuxTarget
 			}
-			if s.Tree != "" && !d.theirs(s) {
+			if s.Tree != "" && !d.theirs(s.Ref, s.Tree) {
 				step.Err = notTheirs(s)
 			}
 			out = append(out, step)
@@ -77,7 +76,7 @@ func (d *Loop) removeTrees(ctx context.Context, r *work.Record, ref work.Ref, fo
 		step := Step{Endpoint: s.Ref, Session: s.TmuxTarget, Tree: s.Tree}
 		switch {
 		case s.Tree == "":
-		case !d.theirs(s):
+		case !d.theirs(s.Ref, s.Tree):
 			step.Err = notTheirs(s)
 		default:
 			kept, err := d.removeTree(ctx, r.Ref, s, force)
@@ -88,13 +87,6 @@ func (d *Loop) removeTrees(ctx context.Context, r *work.Record, ref work.Ref, fo
 		steps = append(steps, step)
 	}
 	return steps
-}
-
-// theirs says whether a session's tree is where its ref's tree stands.
-func (d *Loop) theirs(s *work.Session) bool {
-	dir, name := filepath.Split(filepath.Clean(s.Tree))
-	slug := s.Ref.Slug()
-	return filepath.Clean(dir) == filepath.Clean(d.Trees.Root) && (name == slug || name == slug+"~"+s.Ref.Hash8())
 }
 
 func notTheirs(s *work.Session) error {

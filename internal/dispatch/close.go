@@ -142,7 +142,10 @@ func (d *Loop) Obey(ctx context.Context, ref work.Ref, v loop.Verb) ([]*work.Rec
 			d.noteVerb(now.Ref, ref, v, "", "")
 		}
 		if v == loop.Stop || v == loop.Close || v == loop.Cleanup {
-			errs = append(errs, d.endAll(ctx, now, ref, v == loop.Cleanup))
+			err := d.endAll(ctx, now, ref, v == loop.Cleanup)
+			if errs = append(errs, err); err == nil && v == loop.Close {
+				d.removeTrees(ctx, now, ref, false)
+			}
 		}
 	}
 	return out, changed, errors.Join(errs...)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -40,7 +41,10 @@ func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Eve
 // should go to the item's session instead, for the outcome's reason.
 func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool) (out loop.Outcome, fallback bool) {
 	out = loop.Outcome{Item: item, Endpoint: endpoint}
-	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
+	unlock, err := d.reach(ctx, endpoint, again)
+	if errors.Is(err, store.ErrLocked) { // its tree is being made, for one
+		return held(out, loop.HarnessWaiting, err), false
+	}
 	if err != nil {
 		return held(out, loop.TmuxSilent, err), false
 	}
@@ -71,6 +75,17 @@ func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Eve
 	}}
 	fallback = a.run()
 	return a.out, fallback
+}
+
+// reach locks an endpoint. What was held before is not waited for long: whoever
+// has the endpoint takes it up afterwards.
+func (d *Loop) reach(ctx context.Context, endpoint work.Ref, again bool) (unlock func(), err error) {
+	if again {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s is busy: %w", endpoint.Short(), store.ErrLocked))
+		defer cancel()
+	}
+	return d.Store.LockEndpoint(ctx, endpoint)
 }
 
 func held(out loop.Outcome, r loop.Reason, err error) loop.Outcome {
@@ -106,7 +121,8 @@ type act struct {
 	news news
 	out  loop.Outcome
 
-	again bool // the news were held before: an earlier try may have typed them
+	again bool   // the news were held before: an earlier try may have typed them
+	from  string // the clone that a fresh item's tree is made from, "" where it works
 }
 
 // run hands the news over in the way that the session's state asks for.

@@ -276,6 +276,7 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 		if err := d.endAll(ctx, r, c.Endpoint, false); err != nil {
 			return held(out, loop.TmuxSilent, err)
 		}
+		d.removeTrees(ctx, r, c.Endpoint, false)
 	case loop.Reopen:
 		d.ring(ctx, r.Ref)
 	}

@@ -39,7 +39,7 @@ func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
 			h.Items = append(h.Items, o.Item)
 			h.Endpoints = append(h.Endpoints, o.Endpoint)
 		}
-		if o.Reason == loop.SpawnFailed {
+		if o.Reason == loop.SpawnFailed && !o.Waits {
 			h.Tries = t.Held.Tries
 		}
 	}
@@ -62,7 +62,6 @@ func (d *Loop) before(ctx context.Context, seq uint64, e event.Event, ours func(
 		d.note(journal.Line{What: "error", Message: err.Error()})
 		return ""
 	}
-	var blocked loop.Reason
 	var mine []string
 	for _, w := range entries {
 		if w.Seq >= seq {
@@ -79,13 +78,15 @@ func (d *Loop) before(ctx context.Context, seq uint64, e event.Event, ours func(
 			continue
 		}
 		switch reason, err := d.take(ctx, w.Seq, true); {
+		case errors.Is(err, store.ErrClaimed):
+			return loop.HarnessWaiting
 		case err != nil:
-			blocked = loop.TmuxSilent
+			return loop.TmuxSilent
 		case reason != "":
-			blocked = reason
+			return reason
 		}
 	}
-	return blocked
+	return ""
 }
 
 // conversations names what an event belongs to: its pull request, or else its

@@ -23,16 +23,13 @@ import (
 func (a *act) open(dead *tmux.Pane) (fallback bool) {
 	isPR := !a.s.Ref.Same(a.rec.Ref)
 	first := a.s.TmuxTarget == "" && a.s.HarnessSessionID == ""
-	if isPR {
-		if no := a.place(); no != nil {
-			a.decline(*no)
+	if no := a.place(); no != nil {
+		return a.unplaced(*no)
+	}
+	if isPR && first && a.news.unasked {
+		if no, ok := a.mayStart(a.ctx, a.out); !ok { // held, it would keep back what people say there
+			a.out.Reason, a.out.Message = no.Reason, no.Message
 			return true
-		}
-		if first && a.news.unasked {
-			if no, ok := a.mayStart(a.ctx, a.out); !ok { // held, it would keep back what people say there
-				a.out.Reason, a.out.Message = no.Reason, no.Message
-				return true
-			}
 		}
 	}
 	if a.s.CreatedAt == "" {
@@ -78,8 +75,8 @@ func (a *act) start(dead *tmux.Pane) (tmux.Spawned, error) {
 	if err := adapter.Installed(exec.LookPath); err != nil {
 		return tmux.Spawned{}, err
 	}
-	if st, err := os.Stat(a.cwd()); err != nil || !st.IsDir() {
-		return tmux.Spawned{}, fmt.Errorf("directory %q of %s is gone: make it again, or start the item elsewhere with --cwd", a.cwd(), a.s.Ref)
+	if !there(a.cwd()) { // since it was chosen
+		return tmux.Spawned{}, a.gone()
 	}
 	probe := time.Duration(a.Config.Routing.Tmux.ResumeProbeSeconds * float64(time.Second))
 	if work.UsableID(a.s.HarnessSessionID) && a.Config.Routing.Tmux.ResumeOnRespawn && len(adapter.Resume) > 0 && a.s.TmuxTarget != "" {

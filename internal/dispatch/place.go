@@ -3,6 +3,7 @@ package dispatch
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/tmux"
@@ -10,36 +11,42 @@ import (
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// refusal is why a pull request cannot have a session, and what that rests on.
+// refusal is why a session has no place to run, and what that rests on.
 type refusal struct {
 	work.Declined
 	err error
 }
 
-// place settles where a pull request's session may run (rules 32 and 35).
+// place settles where a session may run, and makes its tree (rules 32 and 35).
 // What was declined is not tried again while what it rested on stays the same.
+// A place that is there costs no run of git.
 func (a *act) place() *refusal {
-	if holder, err := a.holder(); err != nil {
-		return &refusal{work.Declined{Reason: string(loop.DeclinedName), Basis: holder}, err}
+	isPR := !a.s.Ref.Same(a.rec.Ref)
+	if isPR {
+		if holder, err := a.holder(); err != nil {
+			return &refusal{work.Declined{Reason: string(loop.DeclinedName), Basis: holder}, err}
+		}
 	}
-	if a.s.Cwd != "" {
+	ours := a.s.Tree != "" || a.theirs(a.s.Ref, a.s.Cwd)
+	switch {
+	case a.s.Cwd != "" && there(a.s.Cwd) && (!ours || !a.theirs(a.s.Ref, a.s.Cwd)):
 		return nil
+	case !isPR && !ours:
+		return &refusal{err: a.gone()}
+	case !ours:
+		a.s.Cwd = "" // never had a place, or shared one that is gone
+		if done, no := a.share(); done {
+			return no
+		}
 	}
-	_, inTree, err := a.Trees.Clone(a.ctx, a.rec.Cwd)
-	if err == nil && !inTree {
-		a.s.Cwd = a.rec.Cwd
-		return nil
-	}
-	no := refusal{work.Declined{Reason: string(loop.DeclinedTree), Basis: a.Trees.Basis(a.ctx, a.treeRequest())}, nil}
-	if was := a.s.Declined; was != nil && was.Reason == no.Reason && was.Basis == no.Basis && no.Basis != "" {
+	no := refusal{work.Declined{
+		Reason: string(loop.DeclinedTree), Basis: string(a.rec.Mode(a.Settings.Mode)) + " " + a.Trees.Basis(a.treeRequest()),
+	}, nil}
+	if was := a.s.Declined; was != nil && was.Reason == no.Reason && was.Basis == no.Basis {
 		no.err = errors.New("no working tree could be made before, and nothing changed since")
 		return &no
 	}
-	path := ""
-	if err == nil {
-		path, err = a.Trees.Make(a.ctx, a.treeRequest())
-	}
-	if err != nil {
+	if err := a.makeTree(); err != nil {
 		var declined *tree.DeclinedError
 		if !errors.As(err, &declined) || declined.Temporary {
 			no.Basis = "" // tried again by the next event
@@ -47,16 +54,69 @@ func (a *act) place() *refusal {
 		no.err = err
 		return &no
 	}
-	a.s.Cwd, a.s.Tree = path, path
 	return nil
 }
 
+// share lets a pull request's session run where its item does, if that is no
+// git tree: there is nothing to fight over. It reports whether that settles it.
+func (a *act) share() (done bool, no *refusal) {
+	_, inTree, err := a.Trees.Clone(a.ctx, a.rec.Cwd)
+	switch {
+	case err == nil && !inTree:
+		a.s.Cwd = a.rec.Cwd
+		return true, nil
+	case err != nil && !there(a.rec.Cwd) && a.theirs(a.rec.Ref, a.rec.Cwd):
+		return false, nil // the item's own tree, which is made again when it needs it
+	case err != nil:
+		return true, &refusal{work.Declined{Reason: string(loop.DeclinedTree)}, err}
+	}
+	return false, nil
+}
+
+// makeTree makes the session's tree, or finds it made, and writes down where.
+func (a *act) makeTree() error {
+	made, err := a.Trees.Make(a.ctx, a.treeRequest())
+	if err != nil {
+		return err
+	}
+	if a.s.Cwd == made.Path && a.s.Tree == made.Path && !made.New {
+		return nil
+	}
+	a.s.Cwd, a.s.Tree = made.Path, made.Path
+	if made.New {
+		a.noteSession("tree-made", "", made.Path+" on "+made.Branch)
+	}
+	for _, w := range made.Warnings {
+		a.noteSession("error", "", w)
+		if a.Warn != nil {
+			a.Warn(a.s.Ref.Short() + ": " + w)
+		}
+	}
+	return a.save(func(*work.Session) {})
+}
+
 func (a *act) treeRequest() tree.Request {
-	req := tree.Request{Cwd: a.rec.Cwd, Item: a.rec.Ref, PR: a.s.Ref, Repos: a.Config.Workspace.Repos}
-	if a.s.Head != nil {
-		req.Head = *a.s.Head
+	s := *a.s
+	if a.news.learn != nil {
+		a.news.learn(&s) // the head of this very event
+	}
+	req := tree.Request{Ref: s.Ref, Item: a.rec.Ref, Cwd: a.rec.Cwd, Repos: a.Config.Workspace.Repos}
+	if a.from != "" {
+		req.Cwd = a.from
+	}
+	if s.Head != nil {
+		req.Head = *s.Head
 	}
 	return req
+}
+
+func there(dir string) bool {
+	st, err := os.Stat(dir)
+	return err == nil && st.IsDir()
+}
+
+func (a *act) gone() error {
+	return fmt.Errorf("directory %q of %s is gone: make it again, or start the item elsewhere with --cwd", a.cwd(), a.s.Ref.Short())
 }
 
 // holder finds another record whose session for the same pull request lives.
@@ -89,4 +149,23 @@ func (a *act) decline(no refusal) {
 	if err := a.save(func(*work.Session) {}); err != nil {
 		a.noteSession("error", "", err.Error())
 	}
+}
+
+// unplaced says that a session has nowhere to run, and reports whether the
+// item's should get the news. An item's own waits until somebody mends that.
+func (a *act) unplaced(no refusal) (fallback bool) {
+	switch isPR := !a.s.Ref.Same(a.rec.Ref); {
+	case a.ctx.Err() != nil:
+		a.out = held(a.out, loop.HarnessWaiting, a.ctx.Err())
+	case isPR:
+		a.decline(no)
+		return true
+	default:
+		a.out = held(a.out, loop.SpawnFailed, no.err)
+		a.out.Waits = true
+		if !a.again {
+			a.noteSession("failed", string(loop.SpawnFailed), no.err.Error())
+		}
+	}
+	return false
 }

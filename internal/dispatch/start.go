@@ -24,6 +24,7 @@ type StartRequest struct {
 	Prompt  string // told in any case
 	Opening string // told only to a session that has to be opened
 	Mode    work.Mode
+	Tree    bool // a new item works in a tree of its own, made from Here
 	NoSpawn bool
 }
 
@@ -118,11 +119,34 @@ func (d *Loop) bring(r *work.Record, q StartRequest, isNew bool) error {
 	if _, ok := d.Harnesses[s.Harness]; !ok && s.Harness != "" {
 		return d.unknownHarness(s.Harness)
 	}
-	if q.Cwd != "" {
-		s.Cwd = q.Cwd
+	switch {
+	case q.Tree:
+		return d.bringTree(r, s, q.Mode, isNew)
+	case q.Cwd != "":
+		s.Cwd, s.Tree = q.Cwd, ""
 	}
 	if q.Mode != "" {
 		r.SessionPerPr = q.Mode
+	}
+	return nil
+}
+
+// bringTree says on an item's record that it works in a tree of its own, which
+// is made before its session is.
+func (d *Loop) bringTree(r *work.Record, s *work.Session, m work.Mode, isNew bool) error {
+	path, err := d.Trees.Path(s.Ref)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !s.Ref.Same(r.Ref):
+		return fmt.Errorf("%s has a tree of its own without being told: start it without --tree", s.Ref.Short())
+	case !isNew && s.Cwd != path && s.TmuxTarget != "":
+		return fmt.Errorf("%s works in %q already, and its conversation belongs there: gh loop reset %s forgets that", s.Ref.Short(), s.Cwd, s.Ref.Short())
+	}
+	s.Cwd, s.Tree = path, path
+	if m != "" {
+		r.SessionPerPr = m
 	}
 	return nil
 }
@@ -148,6 +172,9 @@ func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *
 	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out.Outcome, news: news{
 		kind: "start", text: func(string) string { return prompt }, seen: lastWords(prompt),
 	}}
+	if q.Tree {
+		a.from = q.Here
+	}
 	if q.Prompt == "" {
 		a.revive()
 	} else {
@@ -228,6 +255,7 @@ func (d *Loop) Unlink(ctx context.Context, pr, item work.Ref) (bool, error) {
 		if err := d.end(ctx, item, pr, false); err != nil {
 			return false, err
 		}
+		d.removeTrees(ctx, r, pr, false)
 	}
 	had := false
 	_, err = d.Store.Change(ctx, item, func(r *work.Record) (*work.Record, error) {

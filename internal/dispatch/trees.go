@@ -3,12 +3,22 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
 	"github.com/gh-loop/gh-loop/internal/tree"
 	"github.com/gh-loop/gh-loop/internal/work"
 )
+
+// theirs says whether a path is where a ref's tree stands.
+func (d *Loop) theirs(ref work.Ref, path string) bool {
+	dir, name := filepath.Split(filepath.Clean(path))
+	slug := ref.Slug()
+	return filepath.Clean(dir) == filepath.Clean(d.Trees.Root) && (name == slug || name == slug+"~"+ref.Hash8())
+}
 
 // removeTree takes away the tree that was made for an endpoint of an item's
 // record, if it has one. Its caller has ended the endpoint's harness, and does
@@ -24,28 +34,101 @@ func (d *Loop) removeTree(ctx context.Context, item work.Ref, s *work.Session, f
 		return "", err
 	}
 	defer unlock()
+	r, err := d.whole(item)
+	if err != nil || r.At(s.Ref) == nil {
+		return "", ignoreNotFound(err)
+	}
+	s = r.At(s.Ref)
 	line := journal.Line{What: "tree-removed", Item: item.String(), Endpoint: s.Ref.String(), Message: s.Tree}
-	var dirty *tree.DirtyError
-	err = d.Trees.Remove(ctx, s.Tree, force)
-	if errors.As(err, &dirty) {
-		line.What, line.Message = "tree-kept", err.Error()
+	how := d.removal(r, s, force)
+	if there(s.Tree) {
+		kept, err := d.takeAway(ctx, r, s, how)
+		if err != nil {
+			return "", err
+		}
+		if kept != "" {
+			line.What, line.Message = "tree-kept", kept
+			d.note(line)
+			return kept, nil
+		}
 		d.note(line)
+	}
+	_, err = d.change(ctx, item, s.Ref, func(now *work.Session) {
+		if now.Cwd == now.Tree && !s.Ref.Same(item) {
+			now.Cwd = "" // an item's stays, as it may come back to it
+		}
+		now.Tree = ""
+	})
+	return "", ignoreNotFound(err)
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // the record was forgotten first
+	}
+	return err
+}
+
+func (d *Loop) takeAway(ctx context.Context, r *work.Record, s *work.Session, how tree.Removal) (kept string, err error) {
+	if how.Force {
+		lost, err := d.Trees.Lost(ctx, s.Tree, how)
+		if err != nil {
+			return "", err
+		}
+		if len(lost) > 0 && d.Warn != nil {
+			d.Warn(s.Ref.Short() + ": the tree " + s.Tree + " goes, with " + strings.Join(lost, " and "))
+		}
+	} else if s.Tmux != nil {
+		if _, state, _ := d.server(s.Tmux.Socket).Look(ctx, target(r.Ref, s.Ref, s.Tmux)); state == tmux.Live || state == tmux.Unknown {
+			return "the tree " + s.Tree + " is kept, as its session may still run", nil
+		}
+	}
+	err = d.Trees.Remove(ctx, s.Tree, how)
+	var dirty *tree.DirtyError
+	if errors.As(err, &dirty) {
 		return err.Error(), nil
 	}
-	if err != nil {
-		return "", err
+	return "", err
+}
+
+// removal says what GitHub is known to have of a tree's work: the heads of the
+// item's pull requests.
+func (d *Loop) removal(r *work.Record, s *work.Session, force bool) tree.Removal {
+	how := tree.Removal{Force: force}
+	for _, e := range r.Endpoints() {
+		if e.Head != nil {
+			how.Known = append(how.Known, e.Head.SHA)
+		}
+		mine := e.Ref.Same(s.Ref) || s.Ref.Same(r.Ref)
+		if mine && e.Ref.Repository().Same(s.Ref.Repository()) {
+			how.Pulls = append(how.Pulls, e.Ref.Number)
+		}
 	}
-	d.note(line)
-	_, err = d.change(ctx, item, s.Ref, func(now *work.Session) {
-		if now.Tree == s.Tree {
-			now.Tree = ""
-			if now.Cwd == s.Tree && !s.Ref.Same(item) {
-				now.Cwd = ""
+	return how
+}
+
+// KeptTree is a tree that no live endpoint works in.
+type KeptTree struct {
+	Path, Ref string
+	Why       string // "" if its removal was never tried, or was cut off
+}
+
+// KeptTrees lists the trees that stay behind, given the records of all that is live.
+func (d *Loop) KeptTrees(live []*work.Record) ([]KeptTree, error) {
+	used := map[string]bool{}
+	for _, r := range live {
+		for _, s := range r.Endpoints() {
+			if s.Live() {
+				used[s.Tree], used[s.Cwd] = true, true
 			}
 		}
-	})
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil // the record was forgotten first
 	}
-	return "", err
+	all, err := d.Trees.List()
+	var out []KeptTree
+	for _, t := range all {
+		if !used[t.Path] {
+			out = append(out, KeptTree{Path: t.Path, Ref: t.Ref, Why: t.Kept})
+		}
+	}
+	return out, err
 }

@@ -67,7 +67,7 @@ func (d *Loop) ask(ctx context.Context, v *View, socket string) {
 // State says how an endpoint's session is, in the contract's words.
 func (v View) State(s *work.Session) string {
 	switch {
-	case s.Tmux == nil && s.TmuxTarget == "":
+	case s.Tmux == nil && s.TmuxTarget == "" && !Gone(s):
 		return "none"
 	case s.Tmux == nil:
 		return "dead"
@@ -83,6 +83,10 @@ func (v View) State(s *work.Session) string {
 	}
 	return "running"
 }
+
+// Gone says whether the directory that a live session works in is gone, so that
+// it cannot be brought back there.
+func Gone(s *work.Session) bool { return s.Live() && s.Cwd != "" && !there(s.Cwd) }
 
 // Pane finds an endpoint's pane by its token.
 func (v View) Pane(s *work.Session) (tmux.Pane, bool) {

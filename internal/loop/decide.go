@@ -150,20 +150,26 @@ func strongest(refs []event.Named, item work.Ref) work.Source {
 func closing(rec *work.Record, e event.Event) Decision {
 	if rec.Ref.Same(e.Subject) {
 		d := Decision{Act: CloseRecord, Reason: ClosedItem, Endpoint: rec.Ref, Changed: rec.Live()}
-		if !rec.Live() && !slices.ContainsFunc(rec.Endpoints(), (*work.Session).Lingers) {
+		if !rec.Live() && !slices.ContainsFunc(rec.Endpoints(), lingers) {
 			d.Act, d.Reason = Settle, NothingToClose
 		}
+		Learn(&rec.Session, e)
 		rec.Close(work.ByEvent)
 		return d
 	}
 	entry := rec.PullRequest(e.Subject)
-	if entry == nil || (!entry.Live() && !entry.Lingers()) {
+	if entry == nil || (!entry.Live() && !lingers(entry)) {
 		return Decision{Act: Settle, Reason: NothingToClose, Endpoint: e.Subject}
 	}
 	d := Decision{Act: CloseEndpoint, Reason: ClosedEndpoint, Endpoint: entry.Ref, Changed: entry.Live()}
 	entry.Close(work.ByEvent)
+	Learn(entry, e)
 	return d
 }
+
+// lingers says whether something of a closed session is left to be ended: its
+// harness, or its tree.
+func lingers(s *work.Session) bool { return s.Lingers() || !s.Live() && s.Tree != "" }
 
 // reopening makes the closed thing live again (rule 42). What a person stopped
 // stays stopped: a reopened issue is no order to start an agent.
@@ -190,7 +196,11 @@ func Learn(s *work.Session, e event.Event) {
 		s.Title = e.Title
 	}
 	if e.PullRequest.Same(s.Ref) && e.Head != nil && e.Kind != event.Check {
-		s.Head = e.Head
+		h := *e.Head
+		if e.Kind == event.Words && s.Head != nil && s.Head.Repo == h.Repo { // they do not say who may push
+			h.NoPush = s.Head.NoPush
+		}
+		s.Head = &h
 	}
 }
 

@@ -70,4 +70,5 @@ type Outcome struct {
 	Reason     Reason   `json:"reason"`
 	TmuxTarget string   `json:"tmuxTarget,omitempty"`
 	Message    string   `json:"-"`
+	Waits      bool     `json:"-"` // held for a person: trying again costs nothing, and does not end
 }

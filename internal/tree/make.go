@@ -82,18 +82,21 @@ func (t Trees) build(ctx context.Context, n *note, was made, path string, r Requ
 	if was.Ref != "" && !was.gone {
 		t.forget(ctx, was, path)
 	}
+	m := made{Ref: r.Ref.Key(), Clone: s.clone, Remote: s.remote, Branch: was.Branch}
+	if err := n.begin(m); err != nil {
+		return Tree{}, fmt.Errorf("trees cannot be kept: %w", err)
+	}
 	if err := t.fetch(ctx, s); err != nil {
-		return Tree{}, err
+		return Tree{}, errors.Join(err, n.append("gone"))
 	}
 	branch, there, err := t.branch(ctx, r, s)
 	if err != nil {
-		return Tree{}, err
+		return Tree{}, errors.Join(err, n.append("gone"))
 	}
 	if s.push.merge == "" {
 		s.push.merge = "refs/heads/" + branch
 	}
-	m := made{Ref: r.Ref.Key(), Clone: s.clone, Remote: s.remote, Branch: branch}
-	if !strings.HasPrefix(s.push.push, noPush) {
+	if m.Branch = branch; !strings.HasPrefix(s.push.push, noPush) {
 		m.Push, m.Merge = s.push.push, s.push.merge
 	}
 	if err := n.begin(m); err != nil {
