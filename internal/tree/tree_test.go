@@ -249,17 +249,20 @@ func TestBasis(t *testing.T) {
 	if again := w.trees.Basis(r); again != was || was == "" {
 		t.Errorf("%q, then %q", was, again)
 	}
-	for name, change := range map[string]func(){
-		"head":   func() { r.Head.SHA = w.otherHead },
-		"remote": func() { w.git(w.clone, "remote", "add", "upstream", "https://github.com/octo/repo") },
-		"branch": func() { w.git(w.clone, "branch", "loop/pr-16") },
-		"clone":  func() { r.Repos = map[string]string{"octo/repo": w.clone} },
-		"cwd":    func() { r.Cwd = w.dir },
+	for _, c := range []struct {
+		name   string
+		change func()
+	}{
+		{"head", func() { r.Head.SHA = w.otherHead }},
+		{"remote", func() { w.git(w.clone, "remote", "add", "upstream", "https://github.com/octo/repo") }},
+		{"branch", func() { w.git(w.clone, "branch", "loop/pr-16") }},
+		{"clone", func() { r.Repos = map[string]string{"octo/repo": w.clone} }},
+		{"cwd", func() { r.Cwd = w.dir }},
 	} {
-		change()
+		c.change()
 		now := w.trees.Basis(r)
 		if now == was {
-			t.Errorf("a change of %s is not seen", name)
+			t.Errorf("a change of %s is not seen", c.name)
 		}
 		was = now
 	}
