@@ -27,7 +27,7 @@ tool() {
 
 formatted() {
 	local bad
-	bad=$(gofmt -l cmd internal)
+	bad=$(gofmt -l .) || return
 	[[ -z $bad ]] || { say "run gofmt -w on: $bad" && return 1; }
 }
 
@@ -48,7 +48,7 @@ shell_files() {
 go_tests() {
 	local ok=0
 	CGO_ENABLED=1 go test -race -timeout 9m -json ./... >"$tmp/go.json" || ok=1
-	jq -r 'select(.Test == null and (.Action | IN("pass", "fail", "skip"))) | "\(.Action)  \(.Package)  \(.Elapsed) s"' "$tmp/go.json"
+	jq -r 'select(.Test == null and (.Action | IN("pass", "fail", "skip"))) | "\(.Action)  \(.Package)  \(.Elapsed * 10 | round / 10) s"' "$tmp/go.json"
 	jq -rsj '([.[] | select(.Action == "fail") | {("\(.Package) \(.Test)"): true}] | add // {}) as $bad
     | .[] | select(.Action == "build-output" or (.Action == "output" and $bad["\(.Package) \(.Test)"])) | .Output' "$tmp/go.json"
 	return "$ok"
