@@ -104,15 +104,15 @@ func directory(c *cli.Command) (string, error) {
 }
 
 func (e *env) sayStarted(out dispatch.Started, d *dispatch.Loop) {
-	r := out.Record
+	r, ref := out.Record, out.Endpoint.Short()
 	what := map[loop.How]string{loop.Spawned: "started", loop.Respawned: "resumed", loop.Pasted: "told"}[out.How]
 	switch {
 	case what != "":
-		fmt.Fprintf(e.err, "%s: %s in tmux session %s (%s)\n", r.Ref.Short(), what, out.TmuxTarget, r.Harness)
+		fmt.Fprintf(e.err, "%s: %s in tmux session %s (%s)\n", ref, what, out.TmuxTarget, r.Harness)
 	case out.Fate == loop.Settled:
-		fmt.Fprintf(e.err, "%s: already running in tmux session %s\n", r.Ref.Short(), out.TmuxTarget)
+		fmt.Fprintf(e.err, "%s: already running in tmux session %s\n", ref, out.TmuxTarget)
 	default:
-		fmt.Fprintf(e.err, "%s: recorded, without a session\n", r.Ref.Short())
+		fmt.Fprintf(e.err, "%s: recorded, without a session\n", ref)
 	}
 	fmt.Fprintf(e.err, "Words of %s will reach it.\n", d.Settings.Audience(r.Ref.Host))
 }

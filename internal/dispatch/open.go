@@ -169,7 +169,7 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 // one that we are called from.
 func (a *act) home() string {
 	for _, h := range []*work.Handle{a.s.Tmux, a.rec.Tmux} {
-		if h == nil || h.Socket == "" {
+		if h == nil || h.Socket == "" || tmux.Usable(h.Socket) != nil {
 			continue
 		}
 		if st, err := os.Stat(filepath.Dir(h.Socket)); err == nil && st.IsDir() {

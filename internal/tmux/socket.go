@@ -1,6 +1,9 @@
 package tmux
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,8 +28,32 @@ func DefaultSocket(getenv func(string) string) string {
 	return filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default")
 }
 
+// ErrNoSocket says that something else stands where a server's socket would:
+// tmux would delete it to make room.
+var ErrNoSocket = errors.New("it is no socket")
+
+// Usable says whether a server may be started on a socket's path: nothing, or
+// a socket, stands there.
+func Usable(socket string) error {
+	if !filepath.IsAbs(socket) {
+		return fmt.Errorf("tmux socket %q: the path is not absolute", socket)
+	}
+	switch fi, err := os.Stat(socket); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case fi.Mode()&fs.ModeSocket == 0:
+		return fmt.Errorf("tmux socket %q: %w", socket, ErrNoSocket)
+	}
+	return nil
+}
+
 // makeHome makes the socket's directory, as tmux does for its default socket
 // and not for one that -S names. Only we may enter it.
 func (s Server) makeHome() error {
+	if err := Usable(s.Socket); err != nil {
+		return err
+	}
 	return os.MkdirAll(filepath.Dir(s.Socket), 0o700)
 }
