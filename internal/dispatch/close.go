@@ -105,6 +105,12 @@ func (d *Loop) whole(item work.Ref) (*work.Record, error) {
 	return r, err
 }
 
+// ended says whether an item has a record that ended, and no live one.
+func (d *Loop) ended(item work.Ref) bool {
+	r, err := d.whole(item)
+	return err == nil && !r.Live()
+}
+
 // Obey carries out what a person says at the terminal about one ref, which is
 // taken literally: a pull request's is never resolved to its item (rule 44).
 // Where several records have that endpoint, it is carried out for each. It
@@ -160,6 +166,9 @@ func (d *Loop) noteVerb(item, endpoint work.Ref, v loop.Verb, event, delivery st
 	d.note(journal.Line{What: what, Item: item.String(), Endpoint: endpoint.String(), Event: event, Delivery: delivery, Reason: string(v)})
 }
 
+// terminal is where a command was given that was not said on GitHub.
+const terminal = "terminal"
+
 // remember keeps a command that was given at the terminal: it holds until the
 // next one, also for what would start by itself. To close is no command: what
 // closed comes back when it is reopened on GitHub.
@@ -168,7 +177,7 @@ func (d *Loop) remember(ctx context.Context, ref work.Ref, v loop.Verb) error {
 		return nil
 	}
 	_, err := d.Store.ChangePortable(ctx, ref, func(f *store.Facts) error {
-		f.Control = &store.Control{Word: string(v), By: d.Settings.Logins[ref.Host], At: d.at(), Where: "terminal"}
+		f.Control = &store.Control{Word: string(v), By: d.Settings.Logins[ref.Host], At: d.at(), Where: terminal}
 		return nil
 	})
 	return err

@@ -11,10 +11,21 @@ import (
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
+// overtaken says whether somebody started the thing at the terminal after the
+// event was held: what was said last holds, and an event that would end it now
+// comes too late.
+func (d *Loop) overtaken(on work.Ref, was *store.Held) bool {
+	if was == nil || was.At == "" {
+		return false
+	}
+	f, err := d.Store.Portable(on)
+	return err == nil && f.Control != nil && f.Control.Where == terminal && f.Control.At >= was.At
+}
+
 // command carries out a control word for one item (rule 24). Each step may be
 // done twice; that the word was heard is written last, so that a call that is
 // killed half way is finished by the next one.
-func (d *Loop) command(ctx context.Context, e event.Event, v loop.Verb, k loop.Known) loop.Outcome {
+func (d *Loop) command(ctx context.Context, e event.Event, v loop.Verb, k loop.Known, was *store.Held) loop.Outcome {
 	out := loop.Outcome{Item: k.Item, Endpoint: k.Item, Fate: loop.Settled, Reason: loop.Control}
 	heard, err := d.Store.Portable(e.Subject)
 	if err != nil {
@@ -22,6 +33,10 @@ func (d *Loop) command(ctx context.Context, e event.Event, v loop.Verb, k loop.K
 	}
 	if slices.ContainsFunc(loop.Heard(e, v), func(h string) bool { return slices.Contains(heard.Heard, h) }) {
 		out.Reason = loop.Duplicate
+		return out
+	}
+	if d.overtaken(k.Item, was) {
+		out.Reason, out.Message = loop.ControlRejected, string(v)+" was held, and something else was said at the terminal since"
 		return out
 	}
 	_, err = d.Store.ChangePortable(ctx, k.Item, func(f *store.Facts) error {

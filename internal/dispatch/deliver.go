@@ -51,7 +51,7 @@ func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Eve
 	defer unlock()
 	r, err := d.Store.Find(item)
 	switch {
-	case errors.Is(err, store.ErrNotFound): // ended since it was chosen
+	case errors.Is(err, store.ErrNotFound) && d.ended(item): // since it was chosen
 		out.Fate, out.Reason = loop.Settled, loop.ClosedItem
 		return out, false
 	case err != nil:

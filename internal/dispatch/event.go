@@ -228,14 +228,17 @@ func (d *Loop) handle(ctx context.Context, e event.Event, was *store.Held) []loo
 	target := loop.Target(records, e)
 	var out []loop.Outcome
 	for _, r := range records {
-		out = append(out, d.told(e, d.forRecord(ctx, r, e, target, was != nil), was))
+		out = append(out, d.told(e, d.forRecord(ctx, r, e, target, was), was))
 	}
 	return out
 }
 
 // forRecord decides under the record's lock, saves, and acts with it free. A
 // control word is carried out for the target only.
-func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, target work.Ref, again bool) loop.Outcome {
+func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, target work.Ref, was *store.Held) loop.Outcome {
+	if e.Closes && d.overtaken(e.Subject, was) {
+		return loop.Outcome{Item: r.Ref, Endpoint: e.Subject, Fate: loop.Settled, Reason: loop.Reopened, Message: "it was started at the terminal since"}
+	}
 	var c loop.Decision
 	saved, err := d.Store.Change(ctx, r.Ref, func(now *work.Record) (*work.Record, error) {
 		if now == nil {
@@ -264,12 +267,12 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 	out.Endpoint, out.Reason = c.Endpoint, c.Reason
 	switch c.Act {
 	case loop.Deliver:
-		out := d.deliver(ctx, r.Ref, c.Endpoint, e, again)
+		out := d.deliver(ctx, r.Ref, c.Endpoint, e, was != nil)
 		d.announce(ctx, out)
 		return out
 	case loop.Command:
 		if r.Ref.Same(target) {
-			return d.command(ctx, e, c.Verb, loop.Known{Item: r.Ref})
+			return d.command(ctx, e, c.Verb, loop.Known{Item: r.Ref}, was)
 		}
 		out.Message = fmt.Sprintf("%s is carried out for %s, which comes first; say it on %s for this one", c.Verb, target.Short(), r.Ref.Short())
 	case loop.CloseRecord, loop.CloseEndpoint:

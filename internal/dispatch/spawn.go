@@ -22,7 +22,7 @@ func (d *Loop) unmatched(ctx context.Context, e event.Event, was *store.Held) lo
 	}
 	switch c := d.Settings.Unmatched(e, k); c.Act {
 	case loop.Command:
-		return d.command(ctx, e, c.Verb, k)
+		return d.command(ctx, e, c.Verb, k, was)
 	case loop.Spawn:
 		return d.begin(ctx, e, k)
 	default:
