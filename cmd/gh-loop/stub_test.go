@@ -72,11 +72,15 @@ func listen(dir, id string) {
 	fmt.Printf("ready %s\r\n", id)
 	note(dir, "ready."+id, nil)
 	show := strings.NewReplacer("\x1b[200~", "", "\x1b[201~", "", "\n", "\r\n", "\r", "\r\n")
-	typed := make([]byte, 1<<16)
+	typed, asks := make([]byte, 1<<16), false
 	for {
 		n, err := os.Stdin.Read(typed)
 		if err != nil || bytes.Equal(typed[:n], []byte{4}) {
 			return
+		}
+		if asks = asks || n == 1 && typed[0] == 'P'; asks {
+			asks = ask(dir, id, typed[:n])
+			continue
 		}
 		if mode(dir, "dialog") {
 			note(dir, "lost."+id, typed[:n])
@@ -87,6 +91,28 @@ func listen(dir, id string) {
 		if !mode(dir, "mute") {
 			fmt.Print(show.Replace(string(typed[:n])))
 		}
+	}
+}
+
+// ask is a permission prompt, which P opens: whatever is typed answers it. The
+// agent's hooks say when it is open, and when it is not any more.
+func ask(dir, id string, typed []byte) (open bool) {
+	if string(typed) == "P" {
+		fmt.Print("\r\nAllow this? y/n ")
+		hook("waiting")
+		note(dir, "asks."+id, nil)
+		return true
+	}
+	note(dir, "answers."+id, typed)
+	fmt.Print("answered\r\n")
+	hook("running")
+	return false
+}
+
+// hook calls gh-loop as the settings of an agent do.
+func hook(state string) {
+	if out, err := exec.Command(os.Getenv("GH_LOOP_BIN"), "hook", "harness", state).CombinedOutput(); err != nil || len(out) > 0 {
+		fail(fmt.Errorf("a hook must be silent: %q, %w", out, err))
 	}
 }
 

@@ -28,11 +28,18 @@ func (e *env) hookCommand() *cli.Command {
 			args := c.Args().Slice()
 			if err := e.hook(ctx, args); err != nil {
 				log := journal.Log{Path: filepath.Join(config.StateDir(e.getenv, e.home()), "log", "events.jsonl"), Now: e.now}
-				_ = log.Note(journal.Line{What: "hook", Reason: strings.Join(args, " "), Message: err.Error()})
+				_ = log.NoteOnce(journal.Line{What: "hook", Endpoint: e.getenv("GH_LOOP_REF"), Reason: reason(args), Message: err.Error()}, time.Minute)
 			}
 			return nil
 		},
 	}
+}
+
+// reason is a hook as it was called, as far as it is fit to be kept: a harness
+// may hand over its whole conversation.
+func reason(args []string) string {
+	text := strings.Join(args[:min(len(args), 4)], " ")
+	return string([]rune(text)[:min(len([]rune(text)), 200)])
 }
 
 func (e *env) hook(ctx context.Context, args []string) error {
@@ -42,8 +49,14 @@ func (e *env) hook(ctx context.Context, args []string) error {
 	if args[0] == "ready" { // reads a pane's output for as long as its harness starts
 		return tmux.Server{}.Detect(ctx, e.in, args[1:])
 	}
+	if args[0] == "take-up" {
+		return e.takeUp(ctx, args[1:])
+	}
 	ctx, cancel := context.WithTimeout(ctx, hookBound)
 	defer cancel()
+	if args[0] == "harness" {
+		return e.harnessHook(ctx, args[1:])
+	}
 	d, err := e.build()
 	if err != nil {
 		return err

@@ -107,20 +107,43 @@ func (e *env) printRecent(s screen, d *dispatch.Loop, r *work.Record) error {
 	err := d.Log.Read(func(l journal.Line) bool {
 		if l.Item == r.Ref.String() || r.At(refOf(l.Endpoint)) != nil {
 			last = append(last, l)
-			if len(last) > recentLines {
+			if len(last) > 2*recentLines {
 				last = last[1:]
 			}
 		}
 		return true
 	})
+	last = confirmed(last)
 	if err != nil || len(last) == 0 {
 		return err
 	}
 	fmt.Fprintln(e.out)
-	for _, l := range last {
+	for _, l := range last[max(0, len(last)-recentLines):] {
 		fmt.Fprintln(e.out, "  "+e.logLine(s, l))
 	}
 	return nil
+}
+
+// confirmed marks the deliveries of which the harness itself said that they
+// were submitted, whichever of the two lines was written first.
+func confirmed(lines []journal.Line) []journal.Line {
+	id := func(l journal.Line) [2]string { return [2]string{l.Endpoint, l.Delivery} }
+	said, delivered := map[[2]string]bool{}, map[[2]string]bool{}
+	for _, l := range lines {
+		said[id(l)] = said[id(l)] || l.What == "confirmed"
+		delivered[id(l)] = delivered[id(l)] || l.What == "delivered"
+	}
+	var out []journal.Line
+	for _, l := range lines {
+		if l.What == "confirmed" && delivered[id(l)] {
+			continue
+		}
+		if l.What == "delivered" && said[id(l)] {
+			l.How += "  confirmed"
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // refOf reads a ref that we wrote; a damaged one is no ref.

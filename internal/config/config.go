@@ -17,6 +17,7 @@ type Config struct {
 	Routing   Routing
 	Workspace Workspace
 	Log       Log
+	Notify    Notify
 	Harnesses map[string]HarnessEntry // by name; only what the file says
 
 	text string // the file's
@@ -52,6 +53,12 @@ type Tmux struct {
 	ResumeOnRespawn         bool
 	ResumeProbeSeconds      float64
 	Socket                  string // socket path; empty: the server we are called from, else the default one
+}
+
+// Notify is how the user is told that an agent waits for them.
+type Notify struct {
+	Word    string   // "bell", "osc", or "" for not at all
+	Command []string // a program and its arguments, if Word is ""
 }
 
 // Workspace is about working trees.

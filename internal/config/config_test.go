@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,7 +125,7 @@ func TestErrors(t *testing.T) {
 		{"\n[routing]\nSpawnOnUnmatched = \"never\"\n", "f:3: routing.SpawnOnUnmatched: there is no such key: upper and lower case count, write spawnOnUnmatched"},
 		{"[Routing]\n", "f:1: Routing: there is no such key: upper and lower case count, write routing"},
 		{"[routing.tmux]\nx = 1", "f:2: routing.tmux.x: there is no such key: in [routing.tmux] there are harnessKillGraceSeconds, keepSessionOnClose, killHarnessOnClose, resumeOnRespawn, resumeProbeSeconds, sessionPerPr, socket"},
-		{"x = 1", "f:1: x: there is no such key: at the top there are harness, log, routing, workspace"},
+		{"x = 1", "f:1: x: there is no such key: at the top there are harness, log, notify, routing, workspace"},
 		{"routing = 5", "f:1: routing: 5 stands where there should be a table"},
 		{"[[routing]]", "f:1: routing: a list of tables stands where"},
 		{"[routing]\nspawnOnUnmatched = \"sometimes\"", `f:2: routing.spawnOnUnmatched: "sometimes" stands where there should be "never", "labeled" or "always"`},
@@ -155,6 +156,10 @@ func TestErrors(t *testing.T) {
 		{"[workspace.repos]\n\"octo\" = \"/x\"", `f:2: workspace.repos.octo: "octo" is not a repository`},
 		{"[workspace.repos]\n\"octo/lib\" = \"src\"", `f:2: workspace.repos."octo/lib": "src" stands where there should be the absolute path`},
 		{"[workspace.repos]\n\"octo/lib\" = \"/a\"\n\"Octo/Lib\" = \"/b\"", `it is "Octo/Lib" once more`},
+		{"notify = \"ring\"", `f:1: notify: "ring" stands where there should be "bell", "osc", a command`},
+		{"notify = []", "f:1: notify: [] stands where"},
+		{"notify = [\"\"]", "f:1: notify: "},
+		{"notify = true", "f:1: notify: true stands where"},
 		{"[harness.mine]\n", "f:1: harness.mine: start is missing"},
 		{"[harness.mine]\nstart = []", "f:2: harness.mine.start: the program is missing"},
 		{"[harness.mine]\nstart = [\"\"]", "f:2: harness.mine.start: the program is missing"},
@@ -275,6 +280,23 @@ func TestSettingsRoundTrip(t *testing.T) {
 	}
 	if !reflect.DeepEqual(again.Routing, c.Routing) || !reflect.DeepEqual(again.Workspace, c.Workspace) {
 		t.Errorf("again:\n%+v\nonce:\n%+v", again, c)
+	}
+}
+
+func TestNotify(t *testing.T) {
+	for text, want := range map[string]Notify{
+		"": {}, "notify = \"\"": {}, "notify = \"bell\"": {Word: "bell"}, "notify = \"osc\"": {Word: "osc"},
+		"notify = [\"notify-send\", \"{ref}\"]": {Command: []string{"notify-send", "{ref}"}},
+	} {
+		c, err := Parse("f", text, "/h")
+		if err != nil || c.Notify.Word != want.Word || !slices.Equal(c.Notify.Command, want.Command) {
+			t.Errorf("%s: %+v, %v", text, c.Notify, err)
+		}
+		for _, s := range c.Settings() {
+			if again, err := Parse("g", s.Key+" = "+s.Value, "/h"); s.Key == "notify" && (err != nil || !reflect.DeepEqual(again.Notify, c.Notify)) {
+				t.Errorf("%s gives %s, and that %+v, %v", text, s.Value, again.Notify, err)
+			}
+		}
 	}
 }
 

@@ -94,6 +94,7 @@ func (c *Config) fixed() []setting {
 		{toml.Key{"routing", "tmux", "resumeProbeSeconds"}, &t.ResumeProbeSeconds, "a number of seconds from 0 to 3600, such as 2 or 0.5",
 			func() bool { return t.ResumeProbeSeconds >= 0 && t.ResumeProbeSeconds <= 3600 }},
 		{toml.Key{"routing", "tmux", "socket"}, (*location)(&t.Socket), `the absolute path of a tmux socket, or ""`, nil},
+		{toml.Key{"notify"}, &c.Notify, `"bell", "osc", a command such as ["notify-send", "{ref} waits for you"], or "" for not at all`, nil},
 		{toml.Key{"workspace", "root"}, (*location)(&c.Workspace.Root), `the absolute path of a directory, such as "~/trees", or ""`, nil},
 		local("copy", &c.Workspace.Copy), local("link", &c.Workspace.Link),
 		{toml.Key{"workspace", "setup"}, &c.Workspace.Setup, `a list of texts, the program first, such as ["make", "deps"]`,
@@ -142,6 +143,13 @@ func (s setting) assign(v any, home string) (ok bool) {
 		*at, ok = number(v)
 	case *[]string:
 		*at, ok = texts(v)
+	case *Notify:
+		word, isWord := v.(string)
+		if at.Word = word; isWord {
+			return word == "" || word == "bell" || word == "osc"
+		}
+		at.Command, ok = texts(v)
+		ok = ok && len(at.Command) > 0 && at.Command[0] != ""
 	case *work.Mode:
 		var err error
 		*at, err = work.ParseMode(fmt.Sprint(v))
@@ -214,6 +222,12 @@ func kind(v any) string {
 }
 
 func (s setting) toml() string {
+	if n, ok := s.at.(*Notify); ok {
+		if len(n.Command) > 0 {
+			return setting{at: &n.Command}.toml()
+		}
+		return setting{at: &n.Word}.toml()
+	}
 	if list, ok := s.at.(*[]string); ok && *list == nil {
 		return "[]"
 	}

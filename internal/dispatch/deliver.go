@@ -123,6 +123,7 @@ type act struct {
 
 	again bool   // the news were held before: an earlier try may have typed them
 	from  string // the clone that a fresh item's tree is made from, "" where it works
+	nonce string // of the text that a start hands over
 }
 
 // run hands the news over in the way that the session's state asks for.
@@ -168,6 +169,9 @@ func (a *act) look() (fallback bool) {
 func (a *act) typeAt(pane tmux.Pane) {
 	h := *a.s.Tmux
 	switch {
+	case pane.State == "waiting": // rule 51
+		a.out = held(a.out, loop.HarnessWaiting, errors.New("it asks its user something, and is not typed at until that is answered"))
+		return
 	case pane.InputOff:
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("the pane's input is off"))
 		return
@@ -230,7 +234,7 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	adapter := a.Harnesses[a.harnessName()]
 	p := tmux.Paste{
 		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
-		Delay: adapter.SubmitDelay, Patience: patience, Front: front,
+		Delay: adapter.SubmitDelay, Patience: patience, Front: front, Delivery: a.news.name(),
 	}
 	if a.news.seen != "" {
 		p.Nonce = a.news.seen
@@ -283,6 +287,9 @@ func (a *act) done(how loop.How) {
 // conversation, together with fn's change, into the record.
 func (a *act) save(fn func(*work.Session)) error {
 	r, err := a.change(a.ctx, a.rec.Ref, a.s.Ref, func(s *work.Session) {
+		if a.s.HarnessSessionID == "" && s.HarnessSessionID != "" && sameSpawn(s.Tmux, a.s.Tmux) {
+			a.s.HarnessSessionID = s.HarnessSessionID // its harness's hook told it meanwhile
+		}
 		s.Tmux, s.TmuxTarget, s.Tree = a.s.Tmux, a.s.TmuxTarget, a.s.Tree
 		s.Harness, s.Cwd, s.Declined, s.CreatedAt = a.s.Harness, a.s.Cwd, a.s.Declined, a.s.CreatedAt
 		s.HarnessSessionID, s.FormerSessionIDs = a.s.HarnessSessionID, a.s.FormerSessionIDs
@@ -295,4 +302,18 @@ func (a *act) save(fn func(*work.Session)) error {
 		a.rec, a.s = r, s
 	}
 	return nil
+}
+
+// sameSpawn says whether two handles are of one start of a harness.
+func sameSpawn(a, b *work.Handle) bool {
+	if a == nil || b == nil {
+		return false
+	}
+	last := func(h *work.Handle) string {
+		if h.Next != "" {
+			return h.Next
+		}
+		return h.Token
+	}
+	return last(a) == last(b)
 }

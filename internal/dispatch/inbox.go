@@ -19,11 +19,26 @@ func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event, ours 
 	blocked := d.before(ctx, t.Seq, e, ours)
 	var out []loop.Outcome
 	if blocked != "" {
-		out = []loop.Outcome{d.told(e, loop.Outcome{Fate: loop.Held, Reason: blocked, Message: "an earlier event for the same conversation is still held"}, nil)}
+		out = d.behind(e, blocked)
 	} else {
 		out = d.handle(ctx, e, nil)
 	}
 	d.conclude(t, out)
+	return out
+}
+
+// behind holds an event for the reason that an earlier one is held for.
+func (d *Loop) behind(e event.Event, why loop.Reason) []loop.Outcome {
+	held := loop.Outcome{Fate: loop.Held, Reason: why, Message: "an earlier event for the same conversation is still held"}
+	records, _, err := d.match(e)
+	if err != nil || len(records) == 0 {
+		return []loop.Outcome{d.told(e, held, nil)}
+	}
+	var out []loop.Outcome
+	for _, r := range records { // our own copies: deciding may write into them
+		held.Item, held.Endpoint = r.Ref, loop.Decide(r, e, d.Settings, d.at()).Endpoint
+		out = append(out, d.told(e, held, nil))
+	}
 	return out
 }
 

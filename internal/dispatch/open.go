@@ -113,9 +113,9 @@ func (a *act) start(dead *tmux.Pane) (tmux.Spawned, error) {
 
 // values fill the harness's argument lists; the news are its first prompt.
 func (a *act) values() harness.Values {
-	nonce := rand.Text()[:8]
+	a.nonce = rand.Text()[:8]
 	return harness.Values{
-		ID: a.s.HarnessSessionID, Prompt: a.news.text(nonce), Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Cwd: a.cwd(),
+		ID: a.s.HarnessSessionID, Prompt: a.news.text(a.nonce), Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Cwd: a.cwd(),
 	}
 }
 
@@ -149,7 +149,7 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 			"GH_LOOP_REF=" + a.s.Ref.String(), "GH_LOOP_ITEM=" + a.rec.Ref.String(), "GH_LOOP_ROLE=" + role,
 			"GH_LOOP_STATE_DIR=" + a.stateDir(), "GH_LOOP_BIN=" + a.Bin,
 		},
-		Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Role: role, Token: token,
+		Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Role: role, Token: token, Nonce: a.nonce, Delivery: a.news.name(),
 		Detector: a.detector(), Ready: readyBound, Watch: watch,
 	}
 	srv := a.server(h.Socket)

@@ -24,13 +24,14 @@ type Paste struct {
 	Composer *regexp.Regexp // seen on the screen, it counts as the text
 	NoLook   bool           // submit without having seen the text
 	Front    string         // only while this program is in front; "" for any
+	Delivery string         // what the delivery is called; Mark gives it back once the harness says that it was submitted
 }
 
 // Verdict is what came of a delivery. An error is none of these.
 type Verdict string
 
-// The verdicts. Refused: the pane is not the target's, is dead, or takes no
-// input, and nothing was typed. Unseen: the text was typed, and not submitted,
+// The verdicts. Refused: the pane is not the target's, is dead, takes no input,
+// or its harness asks its user something, and nothing was typed. Unseen: the text was typed, and not submitted,
 // as it was not seen; Finish can do that later.
 const (
 	Delivered Verdict = "delivered"
@@ -138,9 +139,14 @@ func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, er
 		screen = now
 	}
 	buffer := "loop-" + Token()
-	out, err := s.do(ctx, []string{"set-buffer", "-b", buffer, "\r"}, p.pasting(buffer),
+	cmds := [][]string{{"set-buffer", "-b", buffer, "\r"}}
+	if p.Delivery != "" { // before the Return: the harness may answer at once
+		cmds = append(cmds, guard(p.Pane, p.conditions(), [][]string{{"set-option", "-p", "-t", p.Pane, "@loop_said", said(p.Nonce, p.Delivery)}}, nil))
+	}
+	cmds = append(cmds, p.pasting(buffer),
 		[]string{"run-shell", "-d", strconv.FormatFloat(takesIn.Seconds(), 'f', 3, 64)},
 		guard(p.Pane, append(p.ours(), same("pane_dead", "0")), [][]string{{"display-message", "-p", alive}}, nil))
+	out, err := s.do(ctx, cmds...)
 	switch word, rest, _ := strings.Cut(out, "\n"); {
 	case word == delivered && strings.TrimSpace(rest) == alive && err == nil:
 		return Delivered, nil
@@ -178,7 +184,7 @@ func (p Paste) pasting(buffer string) []string {
 
 // conditions under which the pane may be typed at.
 func (p Paste) conditions() []string {
-	conds := append(p.ours(), same("pane_dead", "0"), same("pane_input_off", "0"))
+	conds := append(p.ours(), same("pane_dead", "0"), same("pane_input_off", "0"), "#{!=:#{@loop_state},waiting}")
 	if !p.Bracketed { // tmux asks the mode's screen for brackets, not the program's
 		conds = append(conds, same("pane_in_mode", "0"))
 	}

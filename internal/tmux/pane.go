@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Identity tells one server's life from another's. An id of one means nothing
@@ -37,6 +38,7 @@ type Pane struct {
 	Command                       string // what is in front, control characters as blanks
 	Ready                         bool   // it asked for bracketed paste since it was spawned
 	InMode, InputOff              bool
+	Since                         time.Time // when its harness came into State; zero if it never said
 }
 
 // Target gives what finds the pane again.
@@ -49,7 +51,7 @@ func (p Pane) Target() Target {
 var fields = strings.Join([]string{
 	"#{pid}", "#{start_time}", "#{session_id}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}",
 	"#{@loop_ref}", "#{@loop_item}", "#{@loop_role}", "#{@loop_state}", "#{@loop_token}",
-	readyFormat, "#{pane_in_mode}", "#{pane_input_off}",
+	readyFormat, "#{pane_in_mode}", "#{pane_input_off}", "#{@loop_since}",
 	"#{s/[\t\n\r]/ /:pane_current_command}", "#{session_name}",
 }, "\t")
 
@@ -96,8 +98,8 @@ func (s Server) parse(out string) (id Identity, panes []Pane, sessions, ok bool)
 }
 
 func (s Server) parsePane(l string) (Pane, bool) {
-	f := strings.SplitN(l, "\t", 17)
-	if len(f) != 17 || !sessionID.MatchString(f[2]) || !paneID.MatchString(f[3]) {
+	f := strings.SplitN(l, "\t", 18)
+	if len(f) != 18 || !sessionID.MatchString(f[2]) || !paneID.MatchString(f[3]) {
 		return Pane{}, false
 	}
 	id, ok := s.identity(f[0], f[1])
@@ -110,8 +112,16 @@ func (s Server) parsePane(l string) (Pane, bool) {
 		Identity: id, Session: f[2], Pane: f[3], PID: pid, Dead: dead, DeadStatus: f[6],
 		Ref: f[7], Item: f[8], Role: f[9], State: f[10], Token: f[11],
 		Ready: f[12] == "1", InMode: f[13] != "0" && f[13] != "", InputOff: f[14] == "1",
-		Command: f[15], Name: f[16],
+		Since: since(f[15]), Command: f[16], Name: f[17],
 	}, true
+}
+
+func since(millis string) time.Time {
+	n, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil || n <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
 }
 
 func (s Server) identity(pid, start string) (Identity, bool) {

@@ -22,6 +22,7 @@ type Spawn struct {
 	Argv    []string // executed as it is, without a shell
 
 	Ref, Item, Role, Token string // set as options; Token must be new
+	Nonce, Delivery        string // of what Argv hands over, "" if nothing; see Paste.Delivery
 
 	// Detector is the start of a command line that runs Detect; the rest is
 	// appended. Without one nothing tells when the program is ready.
@@ -165,6 +166,13 @@ func (s Server) dress(sp Spawn, at string) [][]string {
 	cmds := [][]string{{"set-option", "-p", "-t", at, "@loop_token", sp.Token}}
 	for _, o := range [][2]string{{"@loop_ref", sp.Ref}, {"@loop_item", sp.Item}, {"@loop_role", sp.Role}, {"@loop_state", "running"}} {
 		cmds = append(cmds, []string{"set-option", "-t", at, o[0], o[1]})
+	}
+	cmds = append(cmds, []string{"set-option", "-u", "-t", at, "@loop_since"})
+	for _, name := range []string{"@loop_state", "@loop_since", "@loop_said"} { // of a pane that was registered, or of its last program
+		cmds = append(cmds, []string{"set-option", "-p", "-u", "-t", at, name})
+	}
+	if sp.Delivery != "" {
+		cmds = append(cmds, []string{"set-option", "-p", "-t", at, "@loop_said", said(sp.Nonce, sp.Delivery)})
 	}
 	if len(sp.Detector) == 0 {
 		return cmds

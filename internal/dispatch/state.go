@@ -1,0 +1,190 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gh-loop/gh-loop/internal/harness"
+	"github.com/gh-loop/gh-loop/internal/journal"
+	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+// Report is what a harness's own hook says of its conversation.
+type Report struct {
+	State        string   // as the hook was called: "running", "waiting", "idle" or "submitted"
+	Ref          work.Ref // the endpoint; zero in a pane that was registered
+	Socket, Pane string   // where the hook was called
+	Payload      harness.Payload
+}
+
+// IsState says whether a hook may say that word.
+func IsState(word string) bool {
+	return word == "running" || word == "waiting" || word == "idle" || word == "submitted"
+}
+
+// ErrNoSession says that a hook was called for a session that has ended, or
+// from another pane than its harness's.
+var ErrNoSession = errors.New("this pane is not, or no longer, that of a session of ours")
+
+// Heard is what came of a report.
+type Heard struct {
+	Item, Ref work.Ref
+	Waits     bool // it began to wait for its user, just now
+	Held      bool // events are held that it may take now
+	tmux.Marked
+}
+
+// Report writes a harness's state down beside its pane, in one tmux process,
+// and what else the hook told: the conversation's id, and that a delivery was
+// submitted.
+func (d *Loop) Report(ctx context.Context, r Report) (Heard, error) {
+	var out Heard
+	if !IsState(r.State) {
+		return out, fmt.Errorf("no harness has the state %q: it is running, waiting, idle or submitted", r.State)
+	}
+	state := r.Payload.State(r.State)
+	if state == "" {
+		return out, nil
+	}
+	r.find(d)
+	mark := tmux.Mark{
+		Pane: r.Pane, State: state, At: d.Now(), Settled: r.State == "submitted", Nonce: r.Payload.Nonce(),
+		Clients: state == "waiting" && d.Config.Notify.Word == "osc",
+	}
+	if mark.Settled && mark.Nonce == "" && r.Payload.Prompt != "" {
+		mark.Settled = false // somebody else's prompt
+	}
+	if !r.Ref.IsZero() {
+		mark.Ref = r.Ref.String()
+	}
+	got, err := d.server(r.Socket).Mark(ctx, mark)
+	switch {
+	case errors.Is(err, tmux.ErrNotOurs) && r.Ref.IsZero():
+		return out, nil // an agent of the user's own, in a pane that is none of ours
+	case errors.Is(err, tmux.ErrNotOurs), errors.Is(err, tmux.ErrNoServer):
+		return out, ErrNoSession
+	case err != nil:
+		return out, err
+	}
+	out.Marked, out.Ref, out.Item = got, refOf(got.Ref), refOf(got.Item)
+	out.Waits = state == "waiting" && mark.New(got)
+	d.noteReport(r, out)
+	if err := d.learn(ctx, r, out); err != nil {
+		return out, err
+	}
+	if state != "waiting" {
+		out.Held, err = d.holds(out.Ref)
+	}
+	return out, err
+}
+
+// find fills in the pane where the harness keeps its environment from its
+// hooks: from the record.
+func (r *Report) find(d *Loop) {
+	if r.Pane != "" || r.Ref.IsZero() {
+		return
+	}
+	rec, err := d.Record(r.Ref)
+	if err != nil {
+		return
+	}
+	if s := rec.At(r.Ref); s != nil && s.Tmux != nil {
+		r.Socket, r.Pane = s.Tmux.Socket, s.Tmux.Pane
+	}
+}
+
+func (d *Loop) noteReport(r Report, h Heard) {
+	line := journal.Line{Item: h.Item.String(), Endpoint: h.Ref.String(), Message: r.Payload.Why}
+	if h.Said != "" {
+		confirmed := line
+		confirmed.What, confirmed.Delivery, confirmed.Message = "confirmed", h.Said, "its harness says that it was submitted"
+		d.note(confirmed)
+	}
+	switch {
+	case h.Waits:
+		line.What, line.Message = "waiting", "it asks its user something: events are held until it is answered"
+		d.note(line)
+	case line.Message != "": // a limit, a login, an end: where the harness tells
+		line.What, line.Reason = "hook", "harness "+r.State
+		d.note(line)
+	}
+}
+
+// learn takes down the id of a conversation whose harness chooses it, from the
+// harness's own hook and only once. It must come from the pane that the record
+// names, so that nobody else's conversation is ever taken for this one.
+func (d *Loop) learn(ctx context.Context, r Report, h Heard) error {
+	if r.Payload.ID == "" {
+		return nil
+	}
+	ours := func(rec *work.Record, s *work.Session) bool {
+		name := s.Harness
+		if name == "" {
+			name = rec.Harness
+		}
+		return s.HarnessSessionID == "" && !d.Harnesses[name].TakesID() && s.Tmux != nil && (s.Tmux.Token == h.Token || s.Tmux.Next == h.Token)
+	}
+	rec, err := d.Store.Find(h.Item)
+	if err != nil {
+		return err
+	}
+	if s := rec.At(h.Ref); s == nil || !ours(rec, s) {
+		return nil
+	}
+	_, err = d.Store.Change(ctx, h.Item, func(now *work.Record) (*work.Record, error) {
+		if now == nil {
+			return nil, store.ErrNotFound
+		}
+		s := now.At(h.Ref)
+		if s == nil || !ours(now, s) {
+			return nil, nil
+		}
+		s.SetConversation(r.Payload.ID)
+		return now, nil
+	})
+	if err == nil {
+		d.note(journal.Line{What: "learnt", Item: h.Item.String(), Endpoint: h.Ref.String(), Message: "conversation " + r.Payload.ID})
+	}
+	return err
+}
+
+// holds says whether an event waits for an endpoint, or is being handled now.
+func (d *Loop) holds(ref work.Ref) (bool, error) {
+	entries, err := d.Store.Waiting()
+	return slices.ContainsFunc(entries, func(e store.Entry) bool { return mayConcern(e, ref) }), err
+}
+
+func mayConcern(e store.Entry, ref work.Ref) bool {
+	return len(e.Held.Endpoints) == 0 || slices.ContainsFunc(e.Held.Endpoints, ref.Same)
+}
+
+// TakeUp hands over what is held for one endpoint, in order. It waits for
+// whoever handles one of these events at this moment, and may have seen the
+// state of before.
+func (d *Loop) TakeUp(ctx context.Context, ref work.Ref) error {
+	entries, err := d.Store.Waiting()
+	if err != nil {
+		return err
+	}
+	for _, w := range entries {
+		e, ok := d.peek(w)
+		if !mayConcern(w, ref) || !ok || !slices.Contains(d.conversations(e), ref.Key()) && !slices.ContainsFunc(w.Held.Endpoints, ref.Same) {
+			continue
+		}
+		reason, err := d.take(ctx, w.Seq, true)
+		if err != nil || reason != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// refOf reads a ref that we wrote; a damaged one is no ref.
+func refOf(text string) work.Ref {
+	r, _ := work.ParseRef(text)
+	return r
+}

@@ -1,0 +1,93 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Mark asks for a harness's state to be set beside its pane. Whoever asks is
+// in the pane, and says so by its id.
+type Mark struct {
+	Pane    string    // %N
+	Ref     string    // what @loop_ref must be; "" for a pane that was registered, whose options are its own
+	State   string    // "running", "waiting" or "idle"
+	At      time.Time // when it became so
+	Nonce   string    // what was submitted holds this nonce of a delivery; "" with Settled: any
+	Settled bool      // a prompt was submitted
+	Clients bool      // the terminals of the clients are wanted as well
+}
+
+// Marked is what was there before, and whose pane it is.
+type Marked struct {
+	Was              string // state before
+	Ref, Item, Token string
+	TTY              string   // the pane's terminal
+	Said             string   // what the delivery that was submitted is called; "" when it was none of ours
+	Clients          []string // terminals of the clients, if wanted
+}
+
+// New says whether the mark changed the state.
+func (m Mark) New(got Marked) bool { return got.Was != m.State }
+
+// Mark sets the state in one invocation. Nothing is set where the state is the
+// same already, as every set draws all clients anew. ErrNotOurs: the pane is
+// gone, or is not the harness's own.
+func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
+	if !paneID.MatchString(m.Pane) {
+		return Marked{}, ErrNotOurs
+	}
+	conds := []string{"#{!=:#{@loop_token},}"} // set on harnesses' own panes only, so that it is positive
+	said := "#{@loop_said}"
+	if !m.Settled || m.Nonce != "" && !nonceShape.MatchString(m.Nonce) {
+		said = ""
+	} else if m.Nonce != "" {
+		said = "#{?#{m:" + m.Nonce + " *,#{@loop_said}},#{@loop_said},}"
+	}
+	scope := []string{"set-option", "-p", "-t", m.Pane}
+	if m.Ref != "" {
+		conds = append(conds, same("@loop_ref", m.Ref))
+		scope = []string{"set-option", "-t", m.Pane}
+	}
+	set := func(name, value string) []string { return append(scope[:len(scope):len(scope)], name, value) }
+	then := [][]string{
+		{"display-message", "-p", "-t", m.Pane, "MARKED\t#{@loop_state}\t#{@loop_ref}\t#{@loop_item}\t#{@loop_token}\t#{pane_tty}\t" + said},
+		guard(m.Pane, []string{"#{!=:#{@loop_state}," + operand(m.State) + "}"},
+			[][]string{set("@loop_state", m.State), set("@loop_since", strconv.FormatInt(m.At.UnixMilli(), 10))}, nil),
+	}
+	if said != "" {
+		then = append(then, guard(m.Pane, []string{"#{!=:" + said + ",}"}, [][]string{{"set-option", "-p", "-u", "-t", m.Pane, "@loop_said"}}, nil))
+	}
+	if m.Clients {
+		then = append(then, []string{"list-clients", "-F", "#{client_tty}"})
+	}
+	out, err := s.do(ctx, guard(m.Pane, conds, then, [][]string{{"display-message", "-p", refused}}))
+	if err != nil {
+		return Marked{}, err
+	}
+	return s.marked(out)
+}
+
+func (s Server) marked(out string) (Marked, error) {
+	first, rest, _ := strings.Cut(out, "\n")
+	f := strings.SplitN(first, "\t", 7)
+	switch {
+	case first == refused:
+		return Marked{}, ErrNotOurs
+	case len(f) != 7 || f[0] != "MARKED":
+		return Marked{}, s.unknown([]string{"set-option"}, 0, "", errors.New("its answer makes no sense"))
+	}
+	_, name, _ := strings.Cut(f[6], " ")
+	return Marked{Was: f[1], Ref: f[2], Item: f[3], Token: f[4], TTY: f[5], Said: name, Clients: strings.Fields(rest)}, nil
+}
+
+var nonceShape = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
+
+// said is how a delivery is remembered at its pane until the harness says that
+// it was submitted: its nonce, and what it is called.
+func said(nonce, name string) string {
+	return nonce + " " + strings.Join(strings.Fields(clean(name)), " ")
+}
