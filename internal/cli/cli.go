@@ -97,7 +97,7 @@ func (e *env) root() *cli.Command {
 			e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
-			e.tmuxCommand(), e.hookCommand(), e.configCommand(), e.echoCommand(),
+			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.echoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {

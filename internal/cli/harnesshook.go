@@ -15,12 +15,12 @@ import (
 )
 
 // Bounds of a harness's hook: how long it waits for what the harness tells it
-// on standard input, how much of that it reads, and how long what is held may
-// take to be handed over, in the background.
+// on standard input, how much of that it reads, and how long what goes on
+// in the background may take.
 const (
 	payloadBound = 200 * time.Millisecond
 	payloadMax   = 16 << 20
-	takeUpBound  = 2 * time.Minute
+	followBound  = 2 * time.Minute
 )
 
 // harnessHook is `hook harness STATE [PAYLOAD]`, called by an agent's own
@@ -52,8 +52,8 @@ func (e *env) harnessHook(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if h.Held {
-		err = harness.Detach([]string{d.Bin, "hook", "take-up", h.Ref.String()})
+	if h.More {
+		err = harness.Detach([]string{d.Bin, "hook", "follow", h.Ref.String()})
 	}
 	if h.Waits {
 		err = errors.Join(err, tell(d, h))
@@ -61,10 +61,10 @@ func (e *env) harnessHook(ctx context.Context, args []string) error {
 	return err
 }
 
-// takeUp is `hook take-up REF`: the part of a harness's hook that takes time.
-func (e *env) takeUp(ctx context.Context, args []string) error {
+// follow is `hook follow REF`: the part of a harness's hook that takes time.
+func (e *env) follow(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("take-up takes REF, and got %d words", len(args))
+		return fmt.Errorf("follow takes REF, and got %d words", len(args))
 	}
 	ref, err := work.ParseRef(args[0])
 	if err != nil {
@@ -74,9 +74,9 @@ func (e *env) takeUp(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, takeUpBound)
+	ctx, cancel := context.WithTimeout(ctx, followBound)
 	defer cancel()
-	return d.TakeUp(ctx, ref)
+	return d.Follow(ctx, ref)
 }
 
 // payload is what the harness tells: the argument after the state, or what

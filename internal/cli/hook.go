@@ -49,8 +49,8 @@ func (e *env) hook(ctx context.Context, args []string) error {
 	if args[0] == "ready" { // reads a pane's output for as long as its harness starts
 		return tmux.Server{}.Detect(ctx, e.in, args[1:])
 	}
-	if args[0] == "take-up" {
-		return e.takeUp(ctx, args[1:])
+	if args[0] == "follow" {
+		return e.follow(ctx, args[1:])
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookBound)
 	defer cancel()

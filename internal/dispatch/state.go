@@ -34,7 +34,7 @@ var ErrNoSession = errors.New("this pane is not, or no longer, that of a session
 type Heard struct {
 	Item, Ref work.Ref
 	Waits     bool // it began to wait for its user, just now
-	Held      bool // events are held that it may take now
+	More      bool // there is more to do, which takes longer: see Follow
 	tmux.Marked
 }
 
@@ -76,8 +76,8 @@ func (d *Loop) Report(ctx context.Context, r Report) (Heard, error) {
 	if err := d.learn(ctx, r, out); err != nil {
 		return out, err
 	}
-	if state != "waiting" {
-		out.Held, err = d.holds(out.Ref)
+	if out.More = out.Waits || got.Was == "waiting" && state != "waiting"; !out.More {
+		out.More, err = d.holds(out.Ref)
 	}
 	return out, err
 }
@@ -98,7 +98,10 @@ func (r *Report) find(d *Loop) {
 }
 
 func (d *Loop) noteReport(r Report, h Heard) {
-	line := journal.Line{Item: h.Item.String(), Endpoint: h.Ref.String(), Message: r.Payload.Why}
+	line := journal.Line{Item: h.Item.String(), Endpoint: h.Ref.String()}
+	if r.State == "idle" { // a tool's error is no news
+		line.Message = r.Payload.Why
+	}
 	if h.Said != "" {
 		confirmed := line
 		confirmed.What, confirmed.Delivery, confirmed.Message = "confirmed", h.Said, "its harness says that it was submitted"
@@ -162,10 +165,14 @@ func mayConcern(e store.Entry, ref work.Ref) bool {
 	return len(e.Held.Endpoints) == 0 || slices.ContainsFunc(e.Held.Endpoints, ref.Same)
 }
 
-// TakeUp hands over what is held for one endpoint, in order. It waits for
+// Follow does what a report has time for: the siblings' status lines are told,
+// and what is held for the endpoint is handed over, in order. It waits for
 // whoever handles one of these events at this moment, and may have seen the
 // state of before.
-func (d *Loop) TakeUp(ctx context.Context, ref work.Ref) error {
+func (d *Loop) Follow(ctx context.Context, ref work.Ref) error {
+	if owner, err := d.owner(ref); err == nil {
+		d.ring(ctx, owner)
+	}
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		return err

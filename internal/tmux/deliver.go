@@ -141,7 +141,7 @@ func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, er
 	buffer := "loop-" + Token()
 	cmds := [][]string{{"set-buffer", "-b", buffer, "\r"}}
 	if p.Delivery != "" { // before the Return: the harness may answer at once
-		cmds = append(cmds, guard(p.Pane, p.conditions(), [][]string{{"set-option", "-p", "-t", p.Pane, "@loop_said", said(p.Nonce, p.Delivery)}}, nil))
+		cmds = append(cmds, guard(p.Pane, p.conditions(), [][]string{{"set-option", "-p", "-t", p.Pane, "@loop_sent", said(p.Nonce, p.Delivery)}}, nil))
 	}
 	cmds = append(cmds, p.pasting(buffer),
 		[]string{"run-shell", "-d", strconv.FormatFloat(takesIn.Seconds(), 'f', 3, 64)},

@@ -41,11 +41,11 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 		return Marked{}, ErrNotOurs
 	}
 	conds := []string{"#{!=:#{@loop_token},}"} // set on harnesses' own panes only, so that it is positive
-	said := "#{@loop_said}"
+	said := "#{@loop_sent}"
 	if !m.Settled || m.Nonce != "" && !nonceShape.MatchString(m.Nonce) {
 		said = ""
 	} else if m.Nonce != "" {
-		said = "#{?#{m:" + m.Nonce + " *,#{@loop_said}},#{@loop_said},}"
+		said = "#{?#{m:" + m.Nonce + " *,#{@loop_sent}},#{@loop_sent},}"
 	}
 	scope := []string{"set-option", "-p", "-t", m.Pane}
 	if m.Ref != "" {
@@ -59,7 +59,7 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 			[][]string{set("@loop_state", m.State), set("@loop_since", strconv.FormatInt(m.At.UnixMilli(), 10))}, nil),
 	}
 	if said != "" {
-		then = append(then, guard(m.Pane, []string{"#{!=:" + said + ",}"}, [][]string{{"set-option", "-p", "-u", "-t", m.Pane, "@loop_said"}}, nil))
+		then = append(then, guard(m.Pane, []string{"#{!=:" + said + ",}"}, [][]string{{"set-option", "-p", "-u", "-t", m.Pane, "@loop_sent"}}, nil))
 	}
 	if m.Clients {
 		then = append(then, []string{"list-clients", "-F", "#{client_tty}"})

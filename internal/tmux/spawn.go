@@ -168,11 +168,11 @@ func (s Server) dress(sp Spawn, at string) [][]string {
 		cmds = append(cmds, []string{"set-option", "-t", at, o[0], o[1]})
 	}
 	cmds = append(cmds, []string{"set-option", "-u", "-t", at, "@loop_since"})
-	for _, name := range []string{"@loop_state", "@loop_since", "@loop_said"} { // of a pane that was registered, or of its last program
+	for _, name := range []string{"@loop_state", "@loop_since", "@loop_sent"} { // of a pane that was registered, or of its last program
 		cmds = append(cmds, []string{"set-option", "-p", "-u", "-t", at, name})
 	}
 	if sp.Delivery != "" {
-		cmds = append(cmds, []string{"set-option", "-p", "-t", at, "@loop_said", said(sp.Nonce, sp.Delivery)})
+		cmds = append(cmds, []string{"set-option", "-p", "-t", at, "@loop_sent", said(sp.Nonce, sp.Delivery)})
 	}
 	if len(sp.Detector) == 0 {
 		return cmds
