@@ -53,7 +53,7 @@ func (e *env) harnessHook(ctx context.Context, args []string) error {
 		return err
 	}
 	if h.More {
-		err = harness.Detach([]string{d.Bin, "hook", "follow", h.Ref.String()})
+		err = harness.Detach([]string{d.Bin, "hook", "follow", h.Item.String(), h.Ref.String()})
 	}
 	if h.Waits {
 		err = errors.Join(err, tell(d, h))
@@ -61,12 +61,16 @@ func (e *env) harnessHook(ctx context.Context, args []string) error {
 	return err
 }
 
-// follow is `hook follow REF`: the part of a harness's hook that takes time.
+// follow is `hook follow ITEM REF`: the part of a harness's hook that takes time.
 func (e *env) follow(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("follow takes REF, and got %d words", len(args))
+	if len(args) != 2 {
+		return fmt.Errorf("follow takes ITEM and REF, and got %d words", len(args))
 	}
-	ref, err := work.ParseRef(args[0])
+	item, err := work.ParseRef(args[0])
+	if err != nil {
+		return err
+	}
+	ref, err := work.ParseRef(args[1])
 	if err != nil {
 		return err
 	}
@@ -76,7 +80,7 @@ func (e *env) follow(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, followBound)
 	defer cancel()
-	return d.Follow(ctx, ref)
+	return d.Follow(ctx, item, ref)
 }
 
 // payload is what the harness tells: the argument after the state, or what

@@ -11,15 +11,15 @@ import (
 
 func (e *env) jumpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "jump", Usage: "move this tmux client to another session of the item, or to a REF's", ArgsUsage: "item|next|prev|REF",
-		Description: "Examples:\n  gh loop jump next\n  gh loop jump 16",
+		Name: "jump", Usage: "move this tmux client to another session of the item, to the one that waits longest for you, or to a REF's", ArgsUsage: "item|next|prev|waiting|REF",
+		Description: "Examples:\n  gh loop jump next\n  gh loop jump waiting\n  gh loop jump 16",
 		Flags:       []cli.Flag{repoFlag(), &cli.StringFlag{Name: "client", Usage: "the client to move, by `NAME` (default: the one that looks at this session)"}},
 		Action:      e.jump,
 	}
 }
 
 func (e *env) jump(ctx context.Context, c *cli.Command) error {
-	args, err := exactly(c, "item, next, prev or a REF")
+	args, err := exactly(c, "item, next, prev, waiting or a REF")
 	if err != nil {
 		return err
 	}
@@ -38,6 +38,8 @@ func (e *env) jump(ctx context.Context, c *cli.Command) error {
 	switch args[0] {
 	case "item", "next", "prev":
 		return d.Jump(ctx, socket, client, session, args[0])
+	case "waiting":
+		return d.JumpWaiting(ctx, socket, client, session)
 	}
 	ref, err := e.ref(c, args[0])
 	if err != nil {

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/tableprinter"
 	"github.com/urfave/cli/v3"
@@ -21,7 +23,7 @@ func (e *env) listCommand() *cli.Command {
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "show what is worked on, and how each session is",
 		Description: "Examples:\n  gh loop list\n  gh loop list --json ref,state,held --jq '.[] | select(.held > 0)'",
-		Flags:       jsonFlags(),
+		Flags:       append(jsonFlags(), &cli.StringFlag{Name: "state", Usage: "only sessions in this `STATE`: " + strings.Join(states, ", ")}),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if _, err := exactly(c); err != nil {
 				return err
@@ -29,6 +31,10 @@ func (e *env) listCommand() *cli.Command {
 			fields, err := wanted(c, rowFields)
 			if err != nil {
 				return err
+			}
+			state := c.String("state")
+			if c.IsSet("state") && !slices.Contains(states, state) {
+				return usagef(c, "%q is no state: there are %s", state, strings.Join(states, ", "))
 			}
 			d, err := e.build()
 			if err != nil {
@@ -42,16 +48,36 @@ func (e *env) listCommand() *cli.Command {
 			if fields != nil {
 				rows := []map[string]any{}
 				for _, r := range v.Records {
-					rows = append(rows, pick(recordRow(d, v, r), fields))
+					for _, row := range chosen(recordRow(d, v, r), state) {
+						rows = append(rows, pick(row, fields))
+					}
 				}
 				return e.printJSON(c, rows)
 			}
-			if err := e.printList(v); err != nil {
+			if err := e.printList(v, state); err != nil {
 				return err
+			}
+			if state != "" {
+				return nil
 			}
 			return e.printKept(d, v)
 		},
 	}
+}
+
+// states are what --state takes (contract.md).
+var states = []string{"running", "waiting", "idle", "dead", "none", "unknown"}
+
+// chosen gives an item's row, or, of it and its pull requests, those that are
+// live and in a state, each as a row of its own.
+func chosen(item map[string]any, state string) []map[string]any {
+	if state == "" {
+		return []map[string]any{item}
+	}
+	prs, _ := item["pullRequests"].([]map[string]any)
+	return slices.DeleteFunc(append([]map[string]any{item}, prs...), func(row map[string]any) bool {
+		return row["state"] != state || row["status"] == work.Closed
+	})
 }
 
 // warn tells what a person should look at, whatever they asked for.
@@ -76,7 +102,7 @@ func (e *env) warn(v dispatch.View) {
 	}
 }
 
-func (e *env) printList(v dispatch.View) error {
+func (e *env) printList(v dispatch.View, only string) error {
 	if len(v.Records) == 0 {
 		fmt.Fprintln(e.err, "Nothing is worked on. Begin with: gh loop start NUMBER")
 		return nil
@@ -85,6 +111,9 @@ func (e *env) printList(v dispatch.View) error {
 	t := e.table(s, "REF", "STATE", "SESSION", "LAST EVENT", "HELD", "TITLE")
 	row := func(indent string, x *work.Session, last bool) {
 		state := v.State(x)
+		if only != "" && (only != state || !x.Live()) {
+			return
+		}
 		if !x.Live() {
 			state = "closed"
 		} else if x.Status == work.Paused {

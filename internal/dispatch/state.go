@@ -169,10 +169,8 @@ func mayConcern(e store.Entry, ref work.Ref) bool {
 // and what is held for the endpoint is handed over, in order. It waits for
 // whoever handles one of these events at this moment, and may have seen the
 // state of before.
-func (d *Loop) Follow(ctx context.Context, ref work.Ref) error {
-	if owner, err := d.owner(ref); err == nil {
-		d.ring(ctx, owner)
-	}
+func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
+	d.ring(ctx, item)
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		return err
