@@ -119,7 +119,10 @@ func (c Config) Adapters(bin string) map[string]harness.Adapter {
 			a = harness.Adapter{Name: name, SubmitDelay: harness.SubmitDelay}
 		}
 		if entry.Start != nil {
-			a.Start, a.Resume = entry.Start, nil // another program is not resumed by the built-in's list
+			if known && entry.Start[0] != a.Start[0] {
+				a.Folded = "" // another program looks otherwise
+			}
+			a.Start, a.Resume = entry.Start, nil // nor is it resumed by the built-in's list
 		}
 		if entry.Resume != nil {
 			a.Resume = entry.Resume

@@ -241,6 +241,9 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	}
 	switch adapter.Composer {
 	case "":
+		if adapter.Folded != "" {
+			p.Composer = regexp.MustCompile(adapter.Folded)
+		}
 	case "none":
 		p.NoLook = true
 	default:

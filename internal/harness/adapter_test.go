@@ -23,8 +23,8 @@ func TestArguments(t *testing.T) {
 		{"placeholders in a value stay", func() ([]string, error) { return all["claude"].StartArgs(v) }, []string{"claude", "--session-id", id, "look at {id}\n"}},
 		{"resume", func() ([]string, error) { return all["claude"].ResumeArgs(v) }, []string{"claude", "--resume", id, "look at {id}\n"}},
 		{"no prompt", func() ([]string, error) { return all["claude"].StartArgs(Values{ID: id}) }, []string{"claude", "--session-id", id}},
-		{"no prompt behind a flag", func() ([]string, error) { return all["gemini"].StartArgs(Values{}) }, []string{"gemini"}},
-		{"a flag's value", func() ([]string, error) { return all["copilot"].StartArgs(Values{Prompt: "-x"}) }, []string{"copilot", "--interactive=-x"}},
+		{"no prompt behind a flag", func() ([]string, error) { return all["opencode"].StartArgs(Values{}) }, []string{"opencode"}},
+		{"a flag's value", func() ([]string, error) { return all["copilot"].StartArgs(Values{ID: id, Prompt: "-x"}) }, []string{"copilot", "--session-id=" + id, "--interactive=-x"}},
 		{"a prompt is no flag", func() ([]string, error) { return all["codex"].StartArgs(Values{Prompt: "--yolo"}) }, []string{"codex", " --yolo"}},
 		{"the binary is the echo agent", func() ([]string, error) { return all["echo"].ResumeArgs(v) }, []string{"/opt/gh-loop", "echo", "--resume", id, "look at {id}\n"}},
 		{"inside elements", func() ([]string, error) { return mine.StartArgs(v) }, []string{"mine", "--at=/w", "I/R", "-p", "look at {id}\n", id + id}},
@@ -72,7 +72,7 @@ func TestNoValueBecomesAFlag(t *testing.T) {
 
 func TestWhoTakesOurID(t *testing.T) {
 	for name, a := range Builtin("gh-loop") {
-		if want := name == "claude" || name == "echo"; a.TakesID() != want || !a.Resumable() || a.Name != name {
+		if want := name == "claude" || name == "gemini" || name == "copilot" || name == "echo"; a.TakesID() != want || !a.Resumable() || a.Name != name {
 			t.Errorf("%s: takes our id: %v, resumable: %v", a.Name, a.TakesID(), a.Resumable())
 		}
 	}
