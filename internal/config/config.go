@@ -119,7 +119,7 @@ func (c Config) Adapters(bin string) map[string]harness.Adapter {
 			a = harness.Adapter{Name: name, SubmitDelay: harness.SubmitDelay}
 		}
 		if entry.Start != nil {
-			if known && entry.Start[0] != a.Start[0] {
+			if known && (len(entry.Start) == 0 || entry.Start[0] != a.Start[0]) {
 				a.Folded = "" // another program looks otherwise
 			}
 			a.Start, a.Resume = entry.Start, nil // nor is it resumed by the built-in's list

@@ -166,6 +166,7 @@ func TestErrors(t *testing.T) {
 		{"[harness.mine]\nstart = [\"/bin/bash\", \"-c\", \"claude\"]", `f:2: harness.mine.start: "/bin/bash" is a shell`},
 		{"[harness.claude]\nresume = [\"zsh\"]", `f:2: harness.claude.resume: "zsh" is a shell`},
 		{"[harness.claude]\nstart = [\"{prompt}\"]", `f:2: harness.claude.start: "{prompt}" is no program`},
+		{"[harness.claude]\nstart = []", "f:2: harness.claude.start: the program is missing"},
 		{"[harness.claude]\ncomposer = \"(\"", `f:2: harness.claude.composer: "(" stands where there should be a regular expression`},
 		{"[harness.claude]\nsubmitDelayMillis = \"1\"", `f:2: harness.claude.submitDelayMillis: "1" stands where`},
 		{"[harness]\nclaude = 1", `f:2: harness.claude: 1 stands where there should be a table`},
