@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gh-loop/gh-loop/internal/github/githubtest"
 )
 
 // TestMain makes the test binary three programs: the tests, gh-loop itself,
@@ -58,6 +60,7 @@ type world struct {
 	tmux, socket      string
 	ids               int64 // of comments
 	clients           []*client
+	github            *githubtest.Server // nil until a script says something of it
 }
 
 type worldKey struct{}

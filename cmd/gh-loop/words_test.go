@@ -30,6 +30,7 @@ func checks() map[string]check {
 		"fate": fate, "arrived": arrived, "nowhere": nowhere, "messages": messages, "ready": ready,
 		"record": record, "records": records, "sessions": sessions, "json": asJSON, "logged": logged,
 		"tmux": tmuxSays, "screen": screen, "looks": looks, "children": children, "inbox": inbox, "tidy": tidy,
+		"line": hasLine,
 	}
 }
 
@@ -40,6 +41,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 	all := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"body": writeBody, "feed": feed, "item": item, "stub": setMode, "config": setConfig,
 		"client": attach, "press": press, "waitfor": waitFor, "setvar": setVar, "killserver": killServer,
+		"github": onGitHub, "hook": onHook,
 	}
 	for name, c := range checks() {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

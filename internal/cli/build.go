@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,6 +53,7 @@ func (e *env) build() (*dispatch.Loop, error) {
 		Timeout:   bound,
 		Bin:       bin,
 		Now:       e.now,
+		Gone:      e.gone(),
 		NewID:     uuid.NewString,
 		Comment:   github.Comment,
 		Warn:      func(s string) { fmt.Fprintln(e.err, "gh loop: "+clean(s)) },
@@ -88,6 +91,33 @@ func (e *env) settings(conf config.Config) loop.Settings {
 		s.Logins = github.Logins()
 	}
 	return s
+}
+
+// goneBound is how long an event waits for GitHub to say whether what a branch
+// names exists.
+const goneBound = 3 * time.Second
+
+// gone asks whether an issue exists. The hosts' tokens are looked up at the
+// first question.
+func (e *env) gone() func(context.Context, work.Ref) bool {
+	var mu sync.Mutex
+	hosts := map[string]*github.Client{}
+	client := func(host string) *github.Client {
+		mu.Lock()
+		defer mu.Unlock()
+		c, ok := hosts[host]
+		if !ok {
+			c, _ = github.Dial(host, e.now) // nobody to ask is no denial
+			hosts[host] = c
+		}
+		return c
+	}
+	return func(ctx context.Context, ref work.Ref) bool {
+		ctx, cancel := context.WithTimeout(ctx, goneBound)
+		defer cancel()
+		c := client(ref.Host)
+		return c != nil && c.Gone(ctx, ref)
+	}
 }
 
 func (e *env) home() string {

@@ -78,11 +78,11 @@ func (e *env) run(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	fmt.Fprintf(e.err, "%s: %s\n", programName, clean(err.Error()))
-	if errors.As(err, &signIn) {
-		return exitSignIn
-	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return 130
+	case errors.As(err, &signIn):
+		return exitSignIn
 	}
 	return exitFailed
 }
@@ -94,7 +94,7 @@ func (e *env) root() *cli.Command {
 		EnableShellCompletion: false,
 		Commands: []*cli.Command{
 			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
-			e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
+			e.syncCommand(), e.serveCommand(), e.whyCommand(), e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
 			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.echoCommand(),

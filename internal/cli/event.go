@@ -109,14 +109,18 @@ func (e *env) stream(ctx context.Context, c *cli.Command, d *dispatch.Loop, in i
 
 func (e *env) tell(c *cli.Command, r dispatch.Result) error {
 	if c.Bool("json") {
-		enc := json.NewEncoder(e.out)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(r)
+		return e.printResult(r)
 	}
 	for _, o := range r.Outcomes {
 		fmt.Fprintln(e.err, clean(outcomeLine(r, o)))
 	}
 	return nil
+}
+
+func (e *env) printResult(r dispatch.Result) error {
+	enc := json.NewEncoder(e.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r)
 }
 
 // outcomeLine says in one line what became of an event for one record.

@@ -61,7 +61,7 @@ func (e *env) hook(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	d.Comment = nil // a hook asks no network
+	d.Comment, d.Gone = nil, nil // rule 55: a hook asks no network
 	switch name, rest := args[0], args[1:]; name {
 	case "session-closed", "session-renamed":
 		return e.sessionHook(ctx, d, name, rest)

@@ -123,7 +123,7 @@ func (e *env) printList(v dispatch.View, only string) error {
 		if n := v.Held[x.Ref.Key()]; n > 0 {
 			held = fmt.Sprint(n)
 		}
-		t.AddField(indent+x.Ref.Short(), tableprinter.WithTruncate(nil))
+		t.AddField(indent+x.Name().Short(), tableprinter.WithTruncate(nil))
 		t.AddField(state, tableprinter.WithColor(func(text string) string { return s.paint(stateColour(state), text) }))
 		t.AddField(x.TmuxTarget)
 		t.AddField(e.when(s, x.LastEventAt))
@@ -191,7 +191,7 @@ func recordRow(d *dispatch.Loop, v dispatch.View, r *work.Record) map[string]any
 
 func sessionRow(v dispatch.View, s *work.Session, r *work.Record) map[string]any {
 	row := map[string]any{
-		"ref": s.Ref, "url": s.Ref.URL(), "title": s.Title, "item": r.Ref, "status": s.Status, "state": v.State(s), "harness": s.Harness,
+		"ref": s.Ref, "url": s.Name().URL(), "title": s.Title, "item": r.Ref, "status": s.Status, "state": v.State(s), "harness": s.Harness,
 		"harnessSessionId": s.HarnessSessionID, "cwd": s.Cwd, "branch": "", "tmuxTarget": s.TmuxTarget, "pane": "",
 		"createdAt": s.CreatedAt, "lastEventAt": s.LastEventAt, "deliveries": len(s.RecentDeliveries), "held": v.Held[s.Ref.Key()], "linkage": s.Linkage,
 	}

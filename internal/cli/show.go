@@ -55,15 +55,15 @@ func (e *env) show(ctx context.Context, c *cli.Command) error {
 
 func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error {
 	s := e.screen()
-	fmt.Fprintf(e.out, "%s  %s\n", s.paint("1", r.Ref.Short()), clean(r.Title))
-	if url := r.Ref.URL(); url != "" {
+	fmt.Fprintf(e.out, "%s  %s\n", s.paint("1", r.Name().Short()), clean(r.Title))
+	if url := r.Name().URL(); url != "" {
 		fmt.Fprintln(e.out, s.paint("2", url))
 	}
 	e.printSession(s, v, &r.Session)
 	fmt.Fprintf(e.out, "  %-14s %s\n", "own sessions", r.Mode(d.Settings.Mode))
 	fmt.Fprintf(e.out, "  %-14s %s\n", "record", d.Store.Path(r.Ref))
 	for _, pr := range r.PullRequests() {
-		fmt.Fprintf(e.out, "\n%s  %s\n", s.paint("1", pr.Ref.Short()), clean(pr.Title))
+		fmt.Fprintf(e.out, "\n%s  %s\n", s.paint("1", pr.Name().Short()), clean(pr.Title))
 		e.printSession(s, v, pr)
 	}
 	return e.printRecent(s, d, r)
@@ -79,6 +79,9 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 	status := string(x.Status)
 	if x.EndedBy != "" {
 		status += " by " + string(x.EndedBy)
+	}
+	if !x.MovedTo.IsZero() {
+		line("recorded as", x.Ref.Short())
 	}
 	line("status", status)
 	line("state", s.paint(stateColour(state), state))

@@ -36,6 +36,10 @@ type Loop struct {
 	// Comment writes on an issue or pull request, with our marker; nil where
 	// nothing may ask GitHub, as in a hook.
 	Comment func(ctx context.Context, on work.Ref, text string) error
+
+	// Gone says whether GitHub definitely has no such issue or pull request;
+	// nil where it is not asked.
+	Gone func(context.Context, work.Ref) bool
 }
 
 // Spawning bounds: how long a new program may take until it is called ready

@@ -53,6 +53,7 @@ func (d *Loop) Accept(ctx context.Context, name, delivery string, body []byte) (
 	if e, err = d.byHead(e); err != nil {
 		return nil, err
 	}
+	e = d.believed(ctx, e)
 	if reason := loop.Screen(e); reason != "" {
 		return &Accepted{event: e, out: []loop.Outcome{d.settled(e, reason)}}, nil
 	}
@@ -281,6 +282,9 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 		}
 		d.removeTrees(ctx, r, c.Endpoint, false)
 	case loop.Reopen:
+		if r.Names(e.Subject) {
+			d.readAnew(ctx, r.Ref)
+		}
 		d.ring(ctx, r.Ref)
 	}
 	return out

@@ -151,6 +151,7 @@ func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, er
 		return "", err
 	}
 	e, err := d.read(t)
+	e = d.believed(ctx, e)
 	tries, tryErr := t.Try()
 	if err != nil || tryErr != nil || tries > store.MaxTries {
 		return "", d.setAside(t, errors.Join(err, tryErr))

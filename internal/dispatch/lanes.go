@@ -1,7 +1,9 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"sync"
 )
@@ -14,19 +16,25 @@ type Lanes struct {
 	ctx  context.Context
 	told func(Result)
 
-	mu    sync.Mutex
 	tell  sync.Mutex
-	queue []*lane
+	mu    sync.Mutex // of what follows
+	queue []*lane    // in the order of arrival
 	ours  map[uint64]bool
+	taken uint64          // how often Take began
+	under map[uint64]bool // which of these are under way
 	free  int
-	left  bool
+	left  bool // something stayed in the inbox because there was too much
 	ended bool
-	quiet *sync.Cond // the queue is empty, or shrank after the end
+	quiet *sync.Cond // the queue shrank
 }
 
+// lane is an event that waits for its turn. What arrived before it may still be
+// under way in another Take: of those that had begun by after, all must have
+// ended before it is its turn.
 type lane struct {
 	*Accepted
 	keys    []string
+	after   uint64
 	running bool
 }
 
@@ -37,41 +45,66 @@ const (
 	lanesWait   = 256
 )
 
-// NewLanes handles what is given to Add until ctx ends. told hears of each
-// event that was handled, from one goroutine at a time.
+// NewLanes handles what is given to Take until End. What is under way is not
+// broken off when the caller's own context ends: ctx should outlive it. told
+// hears of each event that was handled, from one goroutine at a time.
 func (d *Loop) NewLanes(ctx context.Context, told func(Result)) *Lanes {
-	l := &Lanes{loop: d, ctx: ctx, told: told, ours: map[uint64]bool{}, free: lanesBeside}
+	l := &Lanes{loop: d, ctx: ctx, told: told, ours: map[uint64]bool{}, under: map[uint64]bool{}, free: lanesBeside}
 	l.quiet = sync.NewCond(&l.mu)
 	return l
 }
 
-// Add has an accepted event handled, soon and in its turn.
-func (l *Lanes) Add(a *Accepted) {
-	if a.ticket == nil {
-		l.say(l.loop.result(a.event, a.out...))
-		return
-	}
-	keys := l.loop.conversations(a.event)
+// Take accepts one webhook body, and has it handled soon and in its turn. The
+// error is that of Accept: with none the event is ours, and on disk.
+// Many may call it at once.
+func (l *Lanes) Take(ctx context.Context, name, delivery string, body []byte) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.taken++
+	me := l.taken
+	l.under[me] = true
+	l.mu.Unlock()
+	a, err := l.loop.Accept(ctx, name, delivery, body)
+	var keys []string
+	if err == nil && a.ticket != nil {
+		keys = l.loop.conversations(a.event)
+	}
+	l.mu.Lock()
+	delete(l.under, me)
+	if keys != nil {
+		l.add(a, keys)
+	}
+	l.start()
+	l.mu.Unlock()
+	if err == nil && a.ticket == nil {
+		l.say(l.loop.result(a.event, a.out...))
+	}
+	return err
+}
+
+// add puts an event where it belongs in the order of arrival. mu is held.
+func (l *Lanes) add(a *Accepted, keys []string) {
 	if l.ended || len(l.queue) >= lanesWait {
 		a.ticket.Release()
 		l.left = true
 		return
 	}
 	l.ours[a.ticket.Seq] = true
-	l.queue = append(l.queue, &lane{Accepted: a, keys: keys})
-	l.start()
+	at, _ := slices.BinarySearchFunc(l.queue, a.ticket.Seq, func(q *lane, seq uint64) int { return cmp.Compare(q.ticket.Seq, seq) })
+	l.queue = slices.Insert(l.queue, at, &lane{Accepted: a, keys: keys, after: l.taken})
 }
 
 // start begins what nothing before it keeps waiting. mu is held.
 func (l *Lanes) start() {
 	before := map[string]bool{}
+	first := uint64(math.MaxUint64)
+	for n := range l.under {
+		first = min(first, n)
+	}
 	for _, q := range l.queue {
 		if l.free == 0 || l.ended {
 			return
 		}
-		if !q.running && !slices.ContainsFunc(q.keys, func(k string) bool { return before[k] }) {
+		if !q.running && q.after < first && !slices.ContainsFunc(q.keys, func(k string) bool { return before[k] }) {
 			q.running = true
 			l.free--
 			go l.run(q)
@@ -104,21 +137,29 @@ func (l *Lanes) say(r Result) {
 	l.told(r)
 }
 
-// Left says whether events stayed in the inbox because there were too many,
-// since it was last asked.
-func (l *Lanes) Left() bool {
+// Idle says whether there is nothing to do; left, whether something stayed in
+// the inbox, for Drain, since that was last told.
+func (l *Lanes) Idle() (idle, left bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	left := l.left
-	l.left = false
-	return left
+	if len(l.queue) > 0 {
+		return false, false
+	}
+	left, l.left = l.left, false
+	return true, left
 }
 
-// Wait returns when everything given so far was handled.
-func (l *Lanes) Wait() {
+// Wait returns when everything given so far was handled, or ctx ends.
+func (l *Lanes) Wait(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.quiet.Broadcast()
+	})
+	defer stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.queue) > 0 {
+	for len(l.queue) > 0 && ctx.Err() == nil {
 		l.quiet.Wait()
 	}
 }

@@ -70,6 +70,7 @@ func (d *Loop) startsOn(ref work.Ref) (work.Ref, error) {
 
 func (d *Loop) start(ctx context.Context, item work.Ref, q StartRequest) (Started, error) {
 	var out Started
+	ended := false
 	if q.Harness != "" {
 		if _, ok := d.Harnesses[q.Harness]; !ok {
 			return out, d.unknownHarness(q.Harness)
@@ -79,10 +80,14 @@ func (d *Loop) start(ctx context.Context, item work.Ref, q StartRequest) (Starte
 		if out.New = r == nil; out.New {
 			r = &work.Record{Session: work.Session{Ref: item, Harness: d.Config.Routing.DefaultHarness, Cwd: q.Here, Status: work.Active, CreatedAt: d.at()}}
 		}
+		ended = !r.Live()
 		return r, d.bring(r, q, out.New)
 	})
 	if err != nil {
 		return out, err
+	}
+	if ended {
+		d.readAnew(ctx, item)
 	}
 	out.Record = r
 	out.Item, out.Endpoint, out.TmuxTarget = r.Ref, q.Ref, r.At(q.Ref).TmuxTarget

@@ -11,6 +11,7 @@ type Watched struct {
 	Read   Position // zero until it was seen for the first time
 	Since  string   // when the item was seen for the first time; "" if it was not
 	Birth  string   // when it came on the record, by our clock: RFC 3339, "" if nobody knows
+	ByHand bool     // somebody linked it: what was before Birth is not meant
 	Branch string   // of a tree of ours, when a pull request with that head is to be looked for
 }
 

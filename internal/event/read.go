@@ -9,6 +9,12 @@ import (
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
+// BodyError says that a webhook body cannot be read, by whoever tries.
+type BodyError struct{ Err error }
+
+func (e *BodyError) Error() string { return e.Err.Error() }
+func (e *BodyError) Unwrap() error { return e.Err }
+
 // Read turns one webhook body into an Event. An empty name is inferred. It
 // fails only where the body is no JSON object: what we do not know is Ignored,
 // what names nothing has no refs, and a member of the wrong type is as if it
@@ -16,7 +22,7 @@ import (
 func Read(body []byte, name, delivery string) (Event, error) {
 	p, err := parse(body)
 	if err != nil {
-		return Event{}, err
+		return Event{}, &BodyError{err}
 	}
 	if name == "" {
 		name = p.infer()

@@ -87,6 +87,9 @@ func (n *node) spoken(host, name, action string, w *words) event.Found {
 		"created_at": w.CreatedAt, "updated_at": w.UpdatedAt,
 	}
 	m := members{"sender": w.Author.member()}
+	if action == "edited" {
+		m["sender"] = w.Editor.member()
+	}
 	switch name {
 	case "issue_comment":
 		issue := n.thread(nil)

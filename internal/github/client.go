@@ -42,7 +42,7 @@ type Client struct {
 // Dial prepares to ask the host of refs ("" is the default one). It reads gh's
 // files and environment and asks nobody but, for a token in a keyring, gh
 // itself. The error is a *SignInError or names the cure.
-func Dial(host string, b *Budget, now func() time.Time) (*Client, error) {
+func Dial(host string, now func() time.Time) (*Client, error) {
 	name := host
 	if name == "" {
 		name = work.DefaultHost
@@ -63,7 +63,7 @@ func Dial(host string, b *Budget, now func() time.Time) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gh's configuration: %w", err)
 	}
-	return &Client{Budget: b, Now: now, host: host, name: name, graph: graphQL(name), http: hc, rest: rest, lacks: map[string]bool{}}, nil
+	return &Client{Budget: &Budget{}, Now: now, host: host, name: name, graph: graphQL(name), http: hc, rest: rest, lacks: map[string]bool{}}, nil
 }
 
 // Viewer is whom the host takes us for, once it was asked something.
@@ -98,6 +98,9 @@ func (c *Client) ask(ctx context.Context, query string, vars map[string]any) (an
 		c.Budget.note(a, err, c.Now())
 		if err != nil {
 			return a, err
+		}
+		if a.At.IsZero() {
+			a.At = c.Now()
 		}
 		if a.Viewer != "" {
 			c.viewer = a.Viewer

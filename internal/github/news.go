@@ -45,6 +45,9 @@ func (n *node) news(w event.Watched, host string, at time.Time, skew time.Durati
 		out, isNew = append(out, h), append(isNew, h.mark)
 	}
 	out = append(out, n.changes(base, w, host, past)...)
+	if past {
+		base.Floor = "" // what counts is what was there, not when the record was made
+	}
 	slices.SortStableFunc(out, func(a, b happening) int { return a.at.Compare(b.at) })
 	var found []event.Found
 	for _, h := range out {
@@ -58,8 +61,8 @@ func (n *node) news(w event.Watched, host string, at time.Time, skew time.Durati
 // base is how far the thing counts as read. One that is seen for the first time
 // is read already (past) if its item is, too: the session reads the thread
 // itself. A pull request that is new on an item that we know is news whole if it
-// is younger than our knowledge of the item, and else since it came on the
-// record.
+// is younger than our knowledge of the item, unless somebody linked it, and else
+// since it came on the record.
 func (n *node) base(w event.Watched, at time.Time, skew time.Duration) (p event.Position, past bool) {
 	if w.Read.Known() {
 		return w.Read, false
@@ -71,16 +74,16 @@ func (n *node) base(w event.Watched, at time.Time, skew time.Duration) (p event.
 	if w.Since == "" || w.Item.Same(w.Ref) {
 		return p, true
 	}
-	if n.younger(w.Since) {
+	if n.isNew(w) {
 		p.Floor, p.Checks = n.CreatedAt, ""
 	}
 	return p, false
 }
 
-func (n *node) younger(than string) bool {
+func (n *node) isNew(w event.Watched) bool {
 	created, ok := when(n.CreatedAt)
-	since, known := when(than)
-	return ok && known && created.After(since)
+	since, known := when(w.Since)
+	return ok && known && created.After(since) && !w.ByHand
 }
 
 // next is how far the thing is read afterwards. Of an answer that is not whole
@@ -127,6 +130,9 @@ func (n *node) happenings(host string) []happening {
 			return
 		}
 		id := prefix + strconv.FormatInt(w.id(), 10)
+		if other := w.Editor.login(); other != "" && other != w.Author.login() {
+			action = "edited" // what it says now is not the author's alone
+		}
 		add(at, id, true, func() event.Found { return n.spoken(host, name, action, w) })
 		if edited, ok := when(w.EditedAt); ok && w.EditedAt > at {
 			out = append(out, happening{edited, id + "@" + w.EditedAt, id, true, func() event.Found { return n.spoken(host, name, "edited", w) }})
@@ -177,7 +183,7 @@ func (n *node) changes(base event.Position, w event.Watched, host string, past b
 	if past || !n.pull() {
 		return out
 	}
-	if !w.Read.Known() && n.younger(w.Since) {
+	if !w.Read.Known() && n.isNew(w) {
 		add(n.CreatedAt, func() event.Found { return n.opened(host) })
 	}
 	if n.State == "OPEN" && base.Head != "" && n.SHA != "" && base.Head != n.SHA {

@@ -95,6 +95,7 @@ type words struct {
 	EditedAt    string       `json:"lastEditedAt"`
 	UpdatedAt   string       `json:"updatedAt"`
 	Author      *actor       `json:"author"`
+	Editor      *actor       `json:"editor"`
 	Association string       `json:"authorAssociation"`
 	Path        string       `json:"path"`
 	Line        int64        `json:"line"`

@@ -42,11 +42,11 @@ fragment Detail on Node{...Print
 ...on PullRequest{body isDraft author{login} authorAssociation labels(first:50){nodes{name}}
  closingIssuesReferences(first:20){nodes{number repository{nameWithOwner}}}
  comments(last:40,before:$comments){pageInfo{hasPreviousPage startCursor} nodes{...Words}}
- reviews(last:20,before:$reviews){pageInfo{hasPreviousPage startCursor} nodes{fullDatabaseId state submittedAt body url author{login} authorAssociation lastEditedAt updatedAt
-  comments(first:100){nodes{fullDatabaseId state path line startLine originalLine diffHunk body url createdAt lastEditedAt updatedAt author{login} authorAssociation}}}}
+ reviews(last:20,before:$reviews){pageInfo{hasPreviousPage startCursor} nodes{fullDatabaseId state submittedAt body url author{login} authorAssociation lastEditedAt editor{login} updatedAt
+  comments(first:100){nodes{fullDatabaseId state path line startLine originalLine diffHunk body url createdAt lastEditedAt editor{login} updatedAt author{login} authorAssociation}}}}
  timelineItems(last:40,itemTypes:[LABELED_EVENT,UNLABELED_EVENT,CLOSED_EVENT,REOPENED_EVENT,HEAD_REF_FORCE_PUSHED_EVENT]){nodes{...Change}}
  checks:commits(last:1){nodes{commit{oid statusCheckRollup{state contexts(first:100,after:$checks){pageInfo{hasNextPage endCursor} nodes{...Run}}}}}}}}
-fragment Words on IssueComment{fullDatabaseId body url createdAt lastEditedAt updatedAt author{login} authorAssociation}
+fragment Words on IssueComment{fullDatabaseId body url createdAt lastEditedAt editor{login} updatedAt author{login} authorAssociation}
 fragment Change on Node{__typename
 ...on LabeledEvent{createdAt actor{login} label{name}}
 ...on UnlabeledEvent{createdAt actor{login} label{name}}

@@ -62,6 +62,19 @@ func (s Settings) trusts(login, association, host string) bool {
 	})
 }
 
+// Somebody is one whose words on a host may reach an agent; "" if nobody is known.
+func (s Settings) Somebody(host string) string {
+	for _, user := range s.Users {
+		if !strings.EqualFold(user, Collaborators) {
+			return event.Login(user)
+		}
+	}
+	if len(s.Users) > 0 {
+		return "collaborator"
+	}
+	return s.Logins[strings.ToLower(host)]
+}
+
 // Audience names in words whose comments on a host reach an agent.
 func (s Settings) Audience(host string) string {
 	login := s.Logins[strings.ToLower(host)]

@@ -126,14 +126,14 @@ func Link(rec *work.Record, e event.Event, at string) (bool, error) {
 		Harness:   rec.Harness,
 		Status:    work.Active,
 		CreatedAt: at,
-		Linkage:   &work.Linkage{Source: strongest(e.Refs, rec.Ref), At: at},
+		Linkage:   &work.Linkage{Source: Strongest(e.Refs, rec.Ref), At: at},
 		Head:      e.Head,
 		Title:     e.Title,
 	})
 }
 
-// strongest picks the best of the sources that named the item.
-func strongest(refs []event.Named, item work.Ref) work.Source {
+// Strongest picks the best of the sources that named the item.
+func Strongest(refs []event.Named, item work.Ref) work.Source {
 	for _, want := range []work.Source{work.FromReference, work.FromKeyword, work.FromBranch} {
 		for _, n := range refs {
 			if n.Ref.Same(item) && slices.Contains(n.Sources, want) {
@@ -148,7 +148,7 @@ func strongest(refs []event.Named, item work.Ref) work.Source {
 // is closed again while its session was not ended, so that an interrupted
 // close is finished.
 func closing(rec *work.Record, e event.Event) Decision {
-	if rec.Ref.Same(e.Subject) {
+	if rec.Names(e.Subject) {
 		d := Decision{Act: CloseRecord, Reason: ClosedItem, Endpoint: rec.Ref, Changed: rec.Live()}
 		if !rec.Live() && !slices.ContainsFunc(rec.Endpoints(), lingers) {
 			d.Act, d.Reason = Settle, NothingToClose
@@ -192,10 +192,10 @@ func reopening(rec *work.Record, e event.Event) (Decision, bool) {
 // Learn notes what an event tells of the issue or pull request that a session
 // is about: its title, and the head that checks are known by.
 func Learn(s *work.Session, e event.Event) {
-	if e.Subject.Same(s.Ref) && e.Title != "" {
+	if s.Names(e.Subject) && e.Title != "" {
 		s.Title = e.Title
 	}
-	if e.PullRequest.Same(s.Ref) && e.Head != nil && e.Kind != event.Check {
+	if s.Names(e.PullRequest) && e.Head != nil && e.Kind != event.Check {
 		h := *e.Head
 		if e.Kind == event.Words && s.Head != nil && s.Head.Repo == h.Repo { // they do not say who may push
 			h.NoPush = s.Head.NoPush

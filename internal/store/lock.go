@@ -67,10 +67,18 @@ func (s *Store) LockEndpoint(ctx context.Context, ref work.Ref) (unlock func(), 
 
 // TryLockEndpoint is LockEndpoint without waiting: ErrLocked when somebody has it.
 func (s *Store) TryLockEndpoint(ref work.Ref) (unlock func(), err error) {
+	unlock, err = s.tryLock(endpointLock(ref))
+	if err != nil {
+		return nil, fmt.Errorf("endpoint %s: %w", ref, err)
+	}
+	return unlock, nil
+}
+
+func (s *Store) tryLock(name string) (unlock func(), err error) {
 	if err := makeDir(s.locks()); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(s.locks(), endpointLock(ref))
+	path := filepath.Join(s.locks(), name)
 	l := flock.New(path)
 	ok, err := l.TryLock()
 	if err != nil {
@@ -78,7 +86,7 @@ func (s *Store) TryLockEndpoint(ref work.Ref) (unlock func(), err error) {
 	}
 	if !ok || !same(l, path) {
 		_ = l.Unlock()
-		return nil, fmt.Errorf("endpoint %s: %w", ref, ErrLocked)
+		return nil, ErrLocked
 	}
 	return func() { _ = l.Unlock() }, nil
 }

@@ -34,9 +34,10 @@ func (s *Store) Closed() ([]*work.Record, []*DamagedError, error) {
 func everything([]byte) (bool, error) { return true, nil }
 
 // Listing gives the live records that have an entry for the pull request,
-// whatever the entry's status, and the live files that cannot be read: any of
-// them may be one that lists it (rule 10). Only files in whose bytes the ref
-// can be seen are parsed; the others get the check of sound.
+// whatever the entry's status, or whose item has that name since it moved, and
+// the live files that cannot be read: any of them may be one that lists it (rule
+// 10). Only files in whose bytes the ref can be seen are parsed; the others get
+// the check of sound.
 func (s *Store) Listing(ref work.Ref) ([]*work.Record, []*DamagedError, error) {
 	n := newNeedle(ref)
 	recs, damaged, err := s.scan(s.local(), func(b []byte) (bool, error) {
@@ -44,7 +45,7 @@ func (s *Store) Listing(ref work.Ref) ([]*work.Record, []*DamagedError, error) {
 			return true, nil
 		}
 		return false, sound(b)
-	}, func(r *work.Record) bool { return r.Live() && r.PullRequest(ref) != nil })
+	}, func(r *work.Record) bool { return r.Live() && (r.PullRequest(ref) != nil || r.MovedTo.Same(ref)) })
 	damaged = slices.DeleteFunc(damaged, func(d *DamagedError) bool { return errors.Is(d, ErrStray) })
 	return recs, damaged, err
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,4 +141,6 @@ func (t Trees) Basis(r Request) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-func branchName(pr work.Ref) string { return fmt.Sprintf("loop/pr-%d", pr.Number) }
+const branchPrefix = "loop/pr-"
+
+func branchName(pr work.Ref) string { return branchPrefix + strconv.FormatInt(pr.Number, 10) }

@@ -135,7 +135,7 @@ func (e Entry) encode() []byte {
 func (r *Record) PullRequest(ref Ref) *Session {
 	var found *Session
 	for i, e := range r.Entries {
-		if e.Session == nil || !e.Ref.Same(ref) || e.Ref.Same(r.Ref) {
+		if e.Session == nil || !e.Names(ref) || e.Ref.Same(r.Ref) {
 			continue
 		}
 		r.Entries[i].lent = true
@@ -188,7 +188,7 @@ func (r *Record) Damaged() []Entry {
 // Link records a pull request. It reports whether the record changed, and
 // refuses where the place for entries holds something else.
 func (r *Record) Link(s *Session) (bool, error) {
-	if s.Ref.Same(r.Ref) || r.PullRequest(s.Ref) != nil {
+	if r.Names(s.Ref) || r.PullRequest(s.Ref) != nil {
 		return false, nil
 	}
 	if r.listed != nil {
@@ -202,7 +202,7 @@ func (r *Record) Link(s *Session) (bool, error) {
 func (r *Record) Unlink(ref Ref) bool {
 	kept := r.Entries[:0:0]
 	for _, e := range r.Entries {
-		if e.Session == nil || !e.Ref.Same(ref) {
+		if e.Session == nil || !e.Names(ref) {
 			kept = append(kept, e)
 		}
 	}
@@ -214,7 +214,7 @@ func (r *Record) Unlink(ref Ref) bool {
 // At finds the endpoint of that ref: the item's own session or an entry; nil
 // if the record has none.
 func (r *Record) At(ref Ref) *Session {
-	if r.Ref.Same(ref) {
+	if r.Names(ref) {
 		return &r.Session
 	}
 	return r.PullRequest(ref)

@@ -56,6 +56,7 @@ type Session struct {
 	EndedBy          Ending // once closed
 	NodeID           string // GitHub's own id, which outlives renames
 	Title            string
+	MovedTo          Ref // its present name on GitHub, after a rename or transfer; zero if Ref is
 
 	raw object
 }
@@ -116,6 +117,20 @@ var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // UsableID says whether an id read back may enter an argument list (rule 14).
 func UsableID(id string) bool { return conversationID.MatchString(id) }
+
+// Names says whether a ref names what the session is about, by the name that
+// the record has or by the present one.
+func (s *Session) Names(ref Ref) bool {
+	return s.Ref.Same(ref) || !s.MovedTo.IsZero() && s.MovedTo.Same(ref)
+}
+
+// Name is what GitHub calls it now.
+func (s *Session) Name() Ref {
+	if s.MovedTo.IsZero() {
+		return s.Ref
+	}
+	return s.MovedTo
+}
 
 // Live says whether events may reach the session.
 func (s *Session) Live() bool { return s.Status != Closed }
@@ -203,6 +218,7 @@ func (s *Session) fields() []field {
 		{"endedBy", &s.EndedBy},
 		{"nodeId", &s.NodeID},
 		{"title", &s.Title},
+		{"movedTo", &s.MovedTo},
 	}
 }
 
