@@ -232,10 +232,10 @@ func (d *Loop) Link(ctx context.Context, pr, item work.Ref) (bool, error) {
 		at := d.at()
 		var err error
 		isNew, err = r.Link(&work.Session{Ref: pr, Harness: r.Harness, Status: work.Active, CreatedAt: at, Linkage: &work.Linkage{Source: work.FromPerson, At: at}})
-		if err != nil || !isNew {
-			return nil, err
+		if s := r.PullRequest(pr); s != nil && s.Linkage != nil {
+			s.Linkage.Stranger = false // a person says that it delivers the item
 		}
-		return r, nil
+		return r, err
 	})
 	if err == nil && isNew {
 		d.note(journal.Line{What: "linked", Item: item.String(), Endpoint: pr.String(), Reason: string(work.FromPerson)})

@@ -51,12 +51,15 @@ func Decide(rec *work.Record, e event.Event, s Settings, at string) Decision {
 		return d
 	}
 	d.Linked, d.LinkErr = Link(rec, e, at)
-	d.Changed = d.Linked
+	d.Changed = s.meet(rec, e, d.Linked) || d.Linked
 	if e.Reopens { // live already; it carries no words
 		d.Act, d.Reason = Settle, Reopened
 		return d
 	}
 	target := Endpoint(rec, e.PullRequest, s)
+	if e.Kind == event.Check && unmet(target) {
+		target = &rec.Session
+	}
 	d.Endpoint = target.Ref
 	d.Act = Settle
 	d.Verb, d.Reason = s.refusal(rec, target, e)
@@ -71,6 +74,28 @@ func Decide(rec *work.Record, e event.Event, s Settings, at string) Decision {
 		d.Changed = true
 	}
 	return d
+}
+
+// meet notes on a pull request's entry whether anybody who may speak has had to
+// do with it: anybody can open one that names an item.
+func (s Settings) meet(rec *work.Record, e event.Event, linked bool) (changed bool) {
+	pr := rec.PullRequest(e.PullRequest)
+	if pr == nil || pr.Linkage == nil || e.Kind == event.Check {
+		return false
+	}
+	stranger := !s.trusts(e.Actor, e.Association, e.Repo.Host)
+	if linked == stranger && pr.Linkage.Stranger != stranger {
+		pr.Linkage.Stranger = stranger
+		return true
+	}
+	return false
+}
+
+// unmet says whether a session would be the first of a pull request that only
+// strangers have had to do with. A check, which has no actor, does not start it:
+// it would work on a stranger's code on a stranger's word.
+func unmet(s *work.Session) bool {
+	return s.Linkage != nil && s.Linkage.Stranger && s.Tmux == nil && s.TmuxTarget == ""
 }
 
 // refusal says why an event must not reach a live endpoint, or "". A control

@@ -60,6 +60,11 @@ var rows = []struct {
 	{23, "review pr16>15 mallory | hello", "15 16", "", "15: settled unauthorized"},
 	{23, "check pr16 -", "15 16", "", "15: deliver 16"},
 	{23, "check pr16 -", "15 16", "users=", "15: deliver 16"},
+	{23, "check pr16 -", "15 16:stranger", "", "15: deliver 15"},
+	{23, "comment pr16 octocat | hello", "15 16:stranger", "", "15: deliver 16 known"},
+	{23, "comment pr16 mallory | hello", "15 16:stranger", "", "15: settled unauthorized"},
+	{23, "comment pr16 mallory | hello", "15 16", "", "15: settled unauthorized"},
+	{23, "pr.reopened pr16>15 mallory", "15", "", "15: settled reopened +pr stranger"},
 	{23, "issue.labeled 15 mallory", "15", "", "15: settled unauthorized"},
 	{23, "issue.closed 15 mallory", "15", "", "15: close-record closed-item => 15:event"},
 	{23, "issue.closed 15 -", "15", "users=", "15: close-record closed-item => 15:event"},
@@ -199,7 +204,7 @@ var rows = []struct {
 
 	// 28: a record learns the pull request before any filter, but from no close.
 	{28, "comment pr16>15 octocat | hello", "15", "", "15: deliver 16 +pr"},
-	{28, "comment pr16>15 mallory | hello", "15", "", "15: settled unauthorized +pr"},
+	{28, "comment pr16>15 mallory | hello", "15", "", "15: settled unauthorized +pr stranger"},
 	{28, "comment pr16>15 octocat | hello", "15 16", "", "15: deliver 16"},
 	{28, "comment pr16 octocat | hello", "16", "", "16: deliver 16"},
 	{28, "pr.closed pr16>15 octocat", "15", "", "15: settled nothing-to-close"},

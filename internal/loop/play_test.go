@@ -21,7 +21,8 @@ import (
 // editor=LOGIN, host=HOST, nokey, id=ID.
 //
 // Records are "ITEM[:STATUS] [PR[:STATUS]…]", one after the other with commas;
-// STATUS is active, paused, or what ended it (event, stop, close, item). mode=MODE
+// STATUS is active, paused, what ended it (event, stop, close, item), or
+// stranger: active, and nobody who may speak has had to do with it. mode=MODE
 // and seen=ID belong to the item, PR.seen=ID to the pull request.
 //
 // Settings are words: users=A+B, login=LOGIN, mode=MODE, labeled, always, free
@@ -56,6 +57,8 @@ func play(t *testing.T, ev, recs, set string) string {
 	}
 	var lines []string
 	for _, r := range matched {
+		pr := r.PullRequest(e.PullRequest)
+		unknown := pr != nil && pr.Linkage != nil && pr.Linkage.Stranger
 		c := Decide(r, e, s, "2026-08-07T10:00:00Z")
 		after := ""
 		if c.Act == Command && r.Ref.Same(Target(matched, e)) {
@@ -67,7 +70,11 @@ func play(t *testing.T, ev, recs, set string) string {
 		if c.Act == CloseRecord || c.Act == CloseEndpoint || c.Act == Reopen {
 			after = states(r)
 		}
-		lines = append(lines, fmt.Sprintf("%d: %s", r.Ref.Number, told(c, after)))
+		line := fmt.Sprintf("%d: %s", r.Ref.Number, told(c, after))
+		if pr := r.PullRequest(e.PullRequest); pr != nil && pr.Linkage != nil && pr.Linkage.Stranger != unknown {
+			line += map[bool]string{true: " stranger", false: " known"}[pr.Linkage.Stranger]
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "; ")
 }
@@ -256,6 +263,8 @@ func readSession(t *testing.T, text string) work.Session {
 	s := work.Session{Ref: octo(t, number), Harness: "echo", Cwd: "/w", Status: work.Active}
 	switch status {
 	case "", "active":
+	case "stranger":
+		s.Linkage = &work.Linkage{Stranger: true}
 	case "paused":
 		s.Status = work.Paused
 	default:

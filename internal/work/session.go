@@ -82,6 +82,9 @@ type Handle struct {
 type Linkage struct {
 	Source Source `json:"source"`
 	At     string `json:"at,omitempty"` // RFC 3339
+	// Stranger says that only people have had to do with the pull request whose
+	// words may not reach an agent.
+	Stranger bool `json:"stranger,omitempty"`
 }
 
 // Source is one thing that names a ref for an event.
