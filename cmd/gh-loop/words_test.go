@@ -29,7 +29,7 @@ func checks() map[string]check {
 	return map[string]check{
 		"fate": fate, "arrived": arrived, "nowhere": nowhere, "messages": messages, "ready": ready,
 		"record": record, "records": records, "sessions": sessions, "json": asJSON, "logged": logged,
-		"tmux": tmuxSays, "screen": screen, "looks": looks, "children": children, "inbox": inbox, "tidy": tidy,
+		"tmux": tmuxSays, "screen": screen, "there": there, "looks": looks, "children": children, "inbox": inbox, "tidy": tidy,
 		"line": hasLine,
 	}
 }
@@ -40,6 +40,7 @@ const patience = 20 * time.Second
 func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	all := map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"body": writeBody, "feed": feed, "item": item, "stub": setMode, "config": setConfig,
+		"repo": repo, "head": head,
 		"client": attach, "press": press, "waitfor": waitFor, "setvar": setVar, "killserver": killServer,
 		"github": onGitHub, "hook": onHook,
 	}

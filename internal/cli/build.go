@@ -42,8 +42,9 @@ func (e *env) build() (*dispatch.Loop, error) {
 		socket = tmux.DefaultSocket(e.getenv)
 	}
 	bound, _ := time.ParseDuration(e.getenv("GH_LOOP_TMUX_TIMEOUT")) // for tests; 0 is the default
+	wait, _ := time.ParseDuration(e.getenv("GH_LOOP_LOCK_TIMEOUT"))  // the same
 	return &dispatch.Loop{
-		Store:     &store.Store{Dir: state},
+		Store:     &store.Store{Dir: state, LockTimeout: wait, EndpointTimeout: wait},
 		Log:       journal.Log{Path: filepath.Join(state, "log", "events.jsonl"), Now: e.now, MaxBytes: int64(conf.Log.MaxMegabytes) << 20},
 		Config:    conf,
 		Settings:  e.settings(conf),

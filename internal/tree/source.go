@@ -289,7 +289,7 @@ func (t Trees) cloneOf(ctx context.Context, r Request, was made) (home, error) {
 			continue
 		}
 		exact, fallback := pick(h.remotes, repo)
-		own := dir != r.Cwd || r.Item.Repository().Same(repo)
+		own := dir == was.Clone || dir == named(r.Repos, repo) || r.Item.Repository().Same(repo)
 		switch {
 		case exact != "":
 			h.remote = exact
