@@ -144,7 +144,7 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 	}
 	name := a.s.Ref.SessionName()
 	sp := tmux.Spawn{
-		Name: name, AltName: name + "-" + a.s.Ref.Hash8(), Title: a.s.Ref.Short(), Dir: a.cwd(), Argv: argv,
+		Name: name, AltName: name + "-" + a.s.Ref.Hash8(), Title: strings.TrimSpace(a.s.Ref.Short() + " " + a.s.Title), Dir: a.cwd(), Argv: argv,
 		Env: []string{
 			"GH_LOOP_REF=" + a.s.Ref.String(), "GH_LOOP_ITEM=" + a.rec.Ref.String(), "GH_LOOP_ROLE=" + role,
 			"GH_LOOP_STATE_DIR=" + a.stateDir(), "GH_LOOP_BIN=" + a.Bin,

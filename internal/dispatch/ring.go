@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/tmux"
@@ -79,7 +80,12 @@ func around(r *work.Record, sessions []*work.Session) []tmux.Member {
 		return ""
 	}
 	for i, s := range sessions {
-		m := tmux.Member{Session: s.Tmux.Session, Next: step(i, 1), Prev: step(i, -1), Title: s.Title}
+		name := s.Ref.Short()
+		if s.Ref.Repository().Same(r.Ref.Repository()) {
+			_, number, _ := strings.Cut(name, "#")
+			name = "#" + number
+		}
+		m := tmux.Member{Name: name, Session: s.Tmux.Session, Next: step(i, 1), Prev: step(i, -1), Title: s.Title}
 		if first := sessions[0]; i > 0 && first.Ref.Same(r.Ref) && first.Live() {
 			m.Parent = first.Tmux.Session
 		}

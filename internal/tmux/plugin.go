@@ -238,6 +238,7 @@ func (s Server) keys(ctx context.Context, before snapshot, conf string, did *Loa
 	for l := range strings.Lines(conf) {
 		m := confKey.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
 		if m == nil {
+			out = append(out, strings.TrimSuffix(l, "\n"))
 			continue
 		}
 		w := wish{start: m[1], table: m[2], key: m[3], do: m[4], option: m[5]}

@@ -10,7 +10,7 @@ import (
 type Member struct {
 	Session            string // $N
 	Next, Prev, Parent string // $N, "" for nowhere
-	Title              string // anybody's words
+	Name, Title        string // short ref; anybody's words
 	State              string // becomes its @loop_state, unless ""
 }
 
@@ -66,15 +66,16 @@ func (s Server) SetRing(ctx context.Context, r Ring) error {
 
 // set gives the command that brings one session up to date.
 func (m Member) set() []string {
-	title := []rune(Literal(strings.Join(strings.Fields(clean(m.Title)), " ")))
-	if len(title) > titleMax {
-		title = append(title[:titleMax], '…')
+	words := []rune(strings.Join(strings.Fields(clean(m.Title)), " "))
+	if len(words) > titleMax {
+		words = append(words[:titleMax], '…')
 	}
+	title := Literal(string(words))
 	differs := "#{!=:#{@loop_status},#{E:@loop_said}}"
 	sets := [][]string{{"set-option", "-F", "-t", m.Session + ":", "@loop_status", "#{E:@loop_said}"}}
 	for _, o := range [][2]string{
 		{"@loop_next", m.Next}, {"@loop_prev", m.Prev}, {"@loop_parent", m.Parent},
-		{"@loop_title", string(title)}, {"@loop_label", quoting.Replace(string(title))},
+		{"@loop_title", title}, {"@loop_label", quoting.Replace(Literal(m.Name) + "  " + title)},
 	} {
 		differs = "#{||:#{!=:#{" + o[0] + "}," + operand(o[1]) + "}," + differs + "}"
 		sets = append(sets, []string{"set-option", "-t", m.Session + ":", o[0], o[1]})

@@ -16,7 +16,7 @@ import (
 type Spawn struct {
 	Name    string // of the session: a letter, then letters, digits, "_" and "-"
 	AltName string // used when somebody else's session has Name
-	Title   string // of the window, any text
+	Title   string // of the pane, any text; a terminal's title can show it
 	Dir     string
 	Env     []string // K=V
 	Argv    []string // executed as it is, without a shell
@@ -145,18 +145,30 @@ func (sp Spawn) env() []string {
 // ids is how a pane that was just made is reported.
 const ids = "#{pid}\t#{start_time}\t#{session_id}\t#{pane_id}\t#{pane_pid}\t#{session_name}"
 
+// historyLines is how much of a conversation can be scrolled back to, where
+// the user's own tmux keeps less.
+const historyLines = "50000"
+
 // newSession is the whole chain. A name that is taken stops it at its start.
+// A pane's history has the length that its session said when it was made, and
+// the first pane is made before its session can say anything. So the first one
+// only holds the place (and ends by itself if nobody comes), and the program
+// gets a window in a session that knows; nothing global is touched for it. The
+// window keeps the name that the user's tmux gives it.
 func (s Server) newSession(sp Spawn, name string) [][]string {
-	first := []string{"new-session", "-d", "-P", "-F", ids, "-s", name, "-x", "200", "-y", "50", "-c", Literal(sp.Dir)}
-	if title := strings.Join(strings.Fields(clean(sp.Title)), " "); title != "" {
-		first = append(first, "-n", Literal(title))
-	}
-	first = append(append(append(first, sp.env()...), "--"), sp.argv()...)
-	at := "=" + name + ":^.{top-left}" // the first pane, even if a hook of the user's added others
+	first := []string{"new-session", "-d", "-s", name, "-x", "200", "-y", "50", "-c", Literal(sp.Dir)}
+	first = append(append(first, sp.env()...), "--", "sleep", "60")
+	session, at := "="+name+":", "="+name+":^.{top-left}" // the first pane, even if a hook of the user's added others
+	program := append([]string{"new-window", "-k", "-P", "-F", ids, "-t", session + "^", "-c", Literal(sp.Dir), "--"}, sp.argv()...)
 	cmds := [][]string{first,
-		{"set-option", "-w", "-t", at, "remain-on-exit", "on"},
-		{"set-option", "-t", at, "detach-on-destroy", "off"},
-		{"set-option", "-t", at, "destroy-unattached", "off"}}
+		{"set-option", "-t", session, "detach-on-destroy", "off"},
+		{"set-option", "-t", session, "destroy-unattached", "off"},
+		guard(at, []string{"#{e|<:#{history_limit}," + historyLines + "}"}, [][]string{{"set-option", "-t", session, "history-limit", historyLines}}, nil),
+		program,
+		{"set-option", "-w", "-t", at, "remain-on-exit", "on"}}
+	if title := strings.Join(strings.Fields(clean(sp.Title)), " "); title != "" {
+		cmds = append(cmds, []string{"select-pane", "-t", at, "-T", Literal(title)})
+	}
 	cmds = append(append(cmds, s.dress(sp, at)...), []string{"display-message", "-p", dressed})
 	return append(cmds, sp.await(at)...)
 }

@@ -34,10 +34,16 @@ func TestSpawnTellsEverything(t *testing.T) {
 		if p.Ref != sp.Ref || p.Item != sp.Item || p.Role != sp.Role || p.State != "running" || p.Token != sp.Token || p.Name != "loop-a" || !p.Ready {
 			t.Errorf("options (rule 49): %+v", p)
 		}
-		for option, want := range map[string]string{"remain-on-exit": "on", "detach-on-destroy": "off", "destroy-unattached": "off"} {
+		for option, want := range map[string]string{
+			"remain-on-exit": "on", "detach-on-destroy": "off", "destroy-unattached": "off", "history-limit": historyLines,
+			"history_limit": historyLines, "automatic-rename": "on", "window_width": "200", "session_windows": "1", "pane_title": "a title",
+		} {
 			if got := run(t, s, "display-message", "-p", "-t", p.Pane, "#{"+option+"}"); got != want && got != map[string]string{"on": "1", "off": "0"}[want] {
 				t.Errorf("%s is %q", option, got)
 			}
+		}
+		if got := run(t, s, "show-options", "-gv", "history-limit"); got != "2000" {
+			t.Errorf("the user's history limit is %s", got)
 		}
 	})
 }
@@ -57,8 +63,8 @@ func TestSpawnHostileWords(t *testing.T) {
 			}
 			notes(t, file, prompt)
 			notes(t, file+".env", evil)
-			if title := run(t, s, "display-message", "-p", "-t", made.Pane.Pane, "#{window_name}"); !strings.HasPrefix(title, "#(touch ") {
-				t.Errorf("the window is called %q", title)
+			if title := run(t, s, "display-message", "-p", "-t", made.Pane.Pane, "#{pane_title}"); !strings.HasPrefix(title, "#(touch ") {
+				t.Errorf("the pane is called %q", title)
 			}
 		}
 		if read(mark) != "" || exists(mark) {
