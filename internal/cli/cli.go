@@ -94,7 +94,7 @@ func (e *env) root() *cli.Command {
 		EnableShellCompletion: false,
 		Commands: []*cli.Command{
 			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
-			e.syncCommand(), e.serveCommand(), e.whyCommand(), e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(),
+			e.syncCommand(), e.serveCommand(), e.whyCommand(), e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(), e.pickCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
 			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.echoCommand(),

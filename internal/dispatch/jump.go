@@ -83,3 +83,12 @@ func locate(records []*work.Record, socket, session string) (*work.Record, *work
 	}
 	return nil, nil
 }
+
+// Browse opens an item or pull request in the user's browser.
+func (d *Loop) Browse(ctx context.Context, ref work.Ref) error {
+	url := ref.URL()
+	if url == "" {
+		return fmt.Errorf("%s has no address that could be opened", ref)
+	}
+	return d.server("").Browse(ctx, "", url)
+}

@@ -2,11 +2,8 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
-	"syscall"
 )
 
 // Claim marks a pane that somebody else made as one of ours, by options on the
@@ -35,9 +32,6 @@ func (s Server) Claim(ctx context.Context, pane string, sp Spawn) (Pane, error) 
 // that fails.
 func (s Server) Attach(session string, readOnly bool, env []string) error {
 	args := s.AttachArgs(session, readOnly)
-	path, err := exec.LookPath(args[0])
-	if err != nil {
-		return fmt.Errorf("tmux is not installed: %w", errors.Unwrap(err))
-	}
-	return syscall.Exec(path, args, env)
+	_, err := Become(args[0], args[1:], env)
+	return err
 }

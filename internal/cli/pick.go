@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
+)
+
+func (e *env) pickCommand() *cli.Command {
+	return &cli.Command{
+		Name: "pick", Usage: "choose a conversation, with a preview, and go there",
+		Description: "Uses fzf where it is installed, and a picker of its own elsewhere.\nEnter goes to the session, and starts or brings it back first where there is none.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "client", Usage: "the tmux client to move, by `NAME`"},
+			&cli.BoolFlag{Name: "plain", Usage: "never use fzf"},
+			&cli.BoolFlag{Name: "rows", Hidden: true},      // what fzf lists
+			&cli.StringFlag{Name: "preview", Hidden: true}, // what it shows of a ref, until it is ended
+			&cli.StringFlag{Name: "do", Hidden: true},      // what it does with the ref that is the argument
+		},
+		Action: e.pick,
+	}
+}
+
+func (e *env) pick(ctx context.Context, c *cli.Command) error {
+	do := c.String("do")
+	if args := c.Args().Slice(); len(args) > 1 || do == "" && len(args) > 0 {
+		return usagef(c, "%q is one argument too many", args[len(args)-1])
+	}
+	d, err := e.build()
+	if err != nil {
+		return err
+	}
+	switch {
+	case do != "":
+		return e.pickDo(ctx, d, do, c.Args().First(), c.String("client"))
+	case c.String("preview") != "":
+		return e.watch(ctx, d, c.String("preview"))
+	}
+	if !c.Bool("rows") && !c.Bool("plain") && e.screen().tty {
+		if found, err := e.fzf(c.String("client")); found {
+			return err
+		}
+	}
+	v, err := d.Look(ctx)
+	if err != nil {
+		return err
+	}
+	rows := e.pickRows(v)
+	switch {
+	case c.Bool("rows"):
+		for _, r := range rows {
+			fmt.Fprintf(e.out, "%s\t%s\n", r.ref, r.coloured())
+		}
+		return nil
+	case !e.screen().tty:
+		return fmt.Errorf("pick needs a terminal: gh loop list shows the same")
+	}
+	p := picker{env: e, loop: d, client: c.String("client"), rows: rows}
+	return p.run(ctx)
+}
+
+// row is one conversation as it can be picked.
+type row struct {
+	ref   work.Ref
+	state string
+	text  string // without the title's colour, states padded
+	title string
+}
+
+func (r row) coloured() string {
+	return strings.Replace(r.text, r.state, "\x1b["+stateColour(r.state)+"m"+r.state+"\x1b[0m", 1) + "\x1b[2m" + r.title + "\x1b[0m"
+}
+
+// pickRows lists items with their pull requests below them: those where an
+// agent waits for its user first, then what was active last.
+func (e *env) pickRows(v dispatch.View) []row {
+	type group struct {
+		rows    []row
+		waits   int
+		touched string
+	}
+	var groups []group
+	width := 0
+	for _, r := range v.Records {
+		for i, s := range r.Endpoints() {
+			width = max(width, len(s.Ref.Short())+2*min(i, 1))
+		}
+	}
+	for _, r := range v.Records {
+		var g group
+		for i, s := range r.Endpoints() {
+			if !s.Live() {
+				continue
+			}
+			state, held := v.State(s), ""
+			if s.Status == work.Paused {
+				state = "paused"
+			}
+			if n := v.Held[s.Ref.Key()]; n > 0 {
+				held = fmt.Sprintf("%d held", n)
+			}
+			g.waits += map[string]int{"waiting": 1}[state]
+			g.touched = max(g.touched, s.LastEventAt, s.CreatedAt)
+			name := strings.Repeat("  ", min(i, 1)) + s.Ref.Short()
+			text := fmt.Sprintf("%-*s  %-8s %8s  %-8s ", width, name, state, ago(e.now(), s.LastEventAt), held)
+			g.rows = append(g.rows, row{s.Ref, state, text, clean(strings.Join(strings.Fields(s.Title), " "))})
+		}
+		groups = append(groups, g)
+	}
+	slices.SortStableFunc(groups, func(a, b group) int {
+		return cmp.Or(cmp.Compare(min(b.waits, 1), min(a.waits, 1)), strings.Compare(b.touched, a.touched))
+	})
+	var rows []row
+	for _, g := range groups {
+		rows = append(rows, g.rows...)
+	}
+	return rows
+}
+
+// pickKeys are the keys beside Enter, for both pickers.
+var pickKeys = []struct{ key, do, help string }{
+	{"ctrl-o", "browse", "browser"}, {"ctrl-l", "link", "link"}, {"ctrl-p", "pause", "pause or resume"}, {"ctrl-s", "stop", "stop"}, {"ctrl-n", "new", "new"},
+}
+
+func pickHelp() string {
+	help := "enter go"
+	for _, k := range pickKeys {
+		help += " · " + strings.Replace(k.key, "ctrl-", "^", 1) + " " + k.help
+	}
+	return help
+}
+
+// fzf becomes fzf, if there is one. It calls us again for rows, preview and
+// deeds; refs are all that it hands over.
+func (e *env) fzf(client string) (found bool, err error) {
+	bin, err := e.bin()
+	if err != nil {
+		return true, err
+	}
+	self := `"$GH_LOOP_BIN" pick `
+	args := []string{
+		"--ansi", "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse", "--info", "inline", "--prompt", "gh loop> ",
+		"--header", pickHelp(), "--preview", self + "--preview {1}", "--preview-window", "down,60%",
+		"--bind", `enter:execute(` + self + `--do go --client "$GH_LOOP_CLIENT" {1})+abort`,
+	}
+	for _, k := range pickKeys {
+		args = append(args, "--bind", k.key+":execute("+self+"--do "+k.do+` --client "$GH_LOOP_CLIENT" {1})+reload(`+self+"--rows)+refresh-preview")
+	}
+	env := append(os.Environ(), "GH_LOOP_BIN="+bin, "GH_LOOP_CLIENT="+client, "SHELL=/bin/sh", "FZF_DEFAULT_COMMAND="+self+"--rows")
+	return tmux.Become("fzf", args, env)
+}
+
+// pickDo does one thing with a picked ref, in words that could have been typed.
+func (e *env) pickDo(ctx context.Context, d *dispatch.Loop, do, text, client string) error {
+	ref, err := work.ParseRef(text)
+	if err != nil && do != "new" {
+		return nil // nothing was picked
+	}
+	var words []string
+	switch do {
+	case "go":
+		words = []string{"attach", ref.String()}
+		if client != "" {
+			words = append(words, "--client", client)
+		}
+	case "browse":
+		return d.Browse(ctx, ref)
+	case "link":
+		pr := e.askFor("Pull request that delivers " + ref.Short() + ": ")
+		if pr == "" {
+			return nil
+		}
+		words = []string{"link", pr, "--to", ref.String(), "--repo", ref.Repository().String()}
+	case "pause":
+		words = []string{"pause", ref.String()}
+		if v, err := d.LookAt(ctx, ref); err == nil && v.Records[0].At(ref) != nil && v.Records[0].At(ref).Status == work.Paused {
+			words[0] = "resume"
+		}
+	case "stop":
+		if yes := e.askFor("Stop " + ref.Short() + "? Its agent ends. [y/N] "); !strings.EqualFold(yes, "y") {
+			return nil
+		}
+		words = []string{"stop", ref.String()}
+	case "new":
+		what := e.askFor("Issue or pull request to start here: ")
+		if what == "" {
+			return nil
+		}
+		words = []string{"start", what}
+	default:
+		return fmt.Errorf("%q is nothing that pick does", do)
+	}
+	if code := e.run(ctx, append([]string{programName}, words...)); code != exitOK {
+		e.askFor("Enter goes on. ")
+	}
+	return nil
+}
+
+func (e *env) askFor(question string) string {
+	fmt.Fprint(e.err, question)
+	answer, _ := bufio.NewReader(e.in).ReadString('\n')
+	return strings.TrimSpace(clean(answer))
+}
+
+// previewEvery is how often a preview is drawn anew.
+const previewEvery = time.Second / 2
+
+// watch shows an endpoint again and again, until fzf ends it.
+func (e *env) watch(ctx context.Context, d *dispatch.Loop, text string) error {
+	ref, err := work.ParseRef(text)
+	if err != nil {
+		return err
+	}
+	was := ""
+	for {
+		lines := 0
+		_, _ = fmt.Sscan(e.getenv("FZF_PREVIEW_LINES"), &lines)
+		if now := e.preview(ctx, d, ref, lines); now != was {
+			fmt.Fprint(e.out, "\x1b[2J", now)
+			was = now
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(previewEvery):
+		}
+	}
+}
+
+// preview is what an endpoint is, and the end of what its pane shows, in colour.
+func (e *env) preview(ctx context.Context, d *dispatch.Loop, ref work.Ref, lines int) string {
+	v, err := d.LookAt(ctx, ref)
+	if err != nil {
+		return clean(err.Error()) + "\n"
+	}
+	s := v.Records[0].At(ref)
+	if s == nil {
+		return "gone\n"
+	}
+	state := v.State(s)
+	head := fmt.Sprintf("\x1b[1m%s\x1b[0m  \x1b[%sm%s\x1b[0m  %s %s\n", ref.Short(), stateColour(state), state, s.Harness, s.TmuxTarget)
+	if s.Title != "" {
+		head += clean(strings.Join(strings.Fields(s.Title), " ")) + "\n"
+	}
+	pane, ok := v.Pane(s)
+	if !ok {
+		return head + "\nno session: Enter starts one\n"
+	}
+	screen, err := tmux.Server{Socket: pane.Socket}.Capture(ctx, pane.Target(), 0, true)
+	if err != nil {
+		return head + clean(err.Error()) + "\n"
+	}
+	shown := strings.Split(strings.TrimRight(screen, " \n"), "\n")
+	if room := lines - strings.Count(head, "\n") - 1; lines > 0 && len(shown) > room {
+		shown = shown[len(shown)-max(room, 1):]
+	}
+	return head + "\x1b[2m" + strings.Repeat("─", 40) + "\x1b[0m\n" + strings.Join(shown, "\n") + "\x1b[0m\n"
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/gh-loop/gh-loop/internal/dispatch"
+)
+
+// picker is the picker where there is no fzf: a filter, the conversations, and
+// a preview that follows. The terminal cuts what is too wide.
+type picker struct {
+	env    *env
+	loop   *dispatch.Loop
+	client string
+
+	rows          []row
+	filter        []rune
+	at            int // among those that the filter leaves
+	width, height int
+	preview       string
+}
+
+// run draws and reads keys until something is picked or nothing will be.
+func (p *picker) run(ctx context.Context) error {
+	keys := make(chan []byte)
+	next := make(chan bool) // the reader waits while somebody else reads the terminal
+	go p.read(keys, next)
+	defer close(next)
+	tick := time.NewTicker(previewEvery)
+	defer tick.Stop()
+	for {
+		do, err := p.choose(ctx, keys, next, tick.C)
+		if err != nil || do == "" {
+			return err
+		}
+		ref := ""
+		if r := p.shown(); p.at < len(r) {
+			ref = r[p.at].ref.String()
+		}
+		if err := p.env.pickDo(ctx, p.loop, do, ref, p.client); err != nil || do == "go" {
+			return err
+		}
+		v, err := p.loop.Look(ctx)
+		if err != nil {
+			return err
+		}
+		p.rows = p.env.pickRows(v)
+		next <- true
+	}
+}
+
+func (p *picker) read(keys chan<- []byte, next <-chan bool) {
+	for {
+		b := make([]byte, 256)
+		n, err := p.env.in.Read(b)
+		if err != nil {
+			close(keys)
+			return
+		}
+		keys <- b[:n]
+		if !<-next {
+			return
+		}
+	}
+}
+
+// choose has the terminal to itself until a key asks for something to be done;
+// "" ends.
+func (p *picker) choose(ctx context.Context, keys <-chan []byte, next chan<- bool, tick <-chan time.Time) (string, error) {
+	fd := int(p.env.in.Fd())
+	was, err := term.MakeRaw(fd)
+	if err != nil {
+		return "", fmt.Errorf("pick needs a terminal on standard input: %w", err)
+	}
+	fmt.Fprint(p.env.out, "\x1b[?1049h\x1b[?7l")
+	defer func() {
+		fmt.Fprint(p.env.out, "\x1b[?7h\x1b[?1049l")
+		_ = term.Restore(fd, was)
+	}()
+	p.preview = ""
+	for fresh := true; ; fresh = false {
+		if p.width, p.height, err = term.GetSize(fd); err != nil {
+			return "", err
+		}
+		fmt.Fprint(p.env.out, p.draw())
+		if !fresh { // the list comes first, and what takes a tmux call after it
+			p.look(ctx)
+		}
+		select {
+		case b, open := <-keys:
+			if !open {
+				return "", nil
+			}
+			do, done := p.press(b)
+			if done || do != "" {
+				return do, nil
+			}
+			next <- true
+		case <-tick:
+		case <-ctx.Done():
+			return "", nil
+		}
+	}
+}
+
+func (p *picker) look(ctx context.Context) {
+	p.preview = ""
+	if shown := p.shown(); p.at < len(shown) {
+		p.preview = p.env.preview(ctx, p.loop, shown[p.at].ref, p.height-p.list()-3)
+	}
+	fmt.Fprint(p.env.out, p.draw())
+}
+
+// shown are the rows that have every word of the filter.
+func (p *picker) shown() []row {
+	var out []row
+	for _, r := range p.rows {
+		has := true
+		for _, w := range strings.Fields(strings.ToLower(string(p.filter))) {
+			has = has && strings.Contains(strings.ToLower(r.text+r.title), w)
+		}
+		if has {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// list is how many lines the conversations get.
+func (p *picker) list() int { return max(1, (p.height-3)*2/5) }
+
+// press takes what one read gave: a key, or text that was pasted.
+func (p *picker) press(b []byte) (do string, done bool) {
+	last := max(0, len(p.shown())-1)
+	switch s := string(b); s {
+	case "\r", "\n":
+		return "go", false
+	case "\x1b", "\x03", "\x04", "\x07":
+		return "", true
+	case "\x1b[A", "\x1bOA", "\x0b":
+		p.at = max(0, p.at-1)
+	case "\x1b[B", "\x1bOB", "\t":
+		p.at = min(last, p.at+1)
+	case "\x1b[5~":
+		p.at = max(0, p.at-p.list())
+	case "\x1b[6~":
+		p.at = min(last, p.at+p.list())
+	case "\x7f", "\b":
+		p.filter, p.at = p.filter[:max(0, len(p.filter)-1)], 0
+	case "\x15":
+		p.filter, p.at = nil, 0
+	default:
+		for _, k := range pickKeys {
+			if len(b) == 1 && b[0] == k.key[len(k.key)-1]&0x1f {
+				return k.do, false
+			}
+		}
+		if b[0] >= 0x20 {
+			p.filter, p.at = append(p.filter, []rune(clean(s))...), 0
+		}
+	}
+	return "", false
+}
+
+// draw is the whole screen.
+func (p *picker) draw() string {
+	var b strings.Builder
+	line := func(text string) { b.WriteString(text + "\x1b[0m\x1b[K\r\n") }
+	shown, n := p.shown(), p.list()
+	b.WriteString("\x1b[?25l\x1b[H")
+	line(fmt.Sprintf("\x1b[1mgh loop>\x1b[0m %s▏ \x1b[2m%d of %d", string(p.filter), len(shown), len(p.rows)))
+	top := max(0, min(p.at-n/2, len(shown)-n))
+	for i := top; i < top+n; i++ {
+		switch {
+		case i >= len(shown):
+			line("")
+		case i == p.at:
+			line("\x1b[7m" + shown[i].text + shown[i].title)
+		default:
+			line(shown[i].coloured())
+		}
+	}
+	line("\x1b[2m" + strings.Repeat("─", p.width))
+	room := p.height - n - 3
+	preview := strings.Split(strings.TrimSuffix(p.preview, "\n"), "\n")
+	for i := range room {
+		if i < len(preview) {
+			line(preview[i])
+		} else {
+			line("")
+		}
+	}
+	b.WriteString("\x1b[2m" + pickHelp() + "\x1b[0m\x1b[K\x1b[?25h")
+	return b.String()
+}
