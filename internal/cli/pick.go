@@ -70,16 +70,16 @@ func (e *env) pick(ctx context.Context, c *cli.Command) error {
 	return p.run(ctx)
 }
 
-// row is one conversation as it can be picked.
+// row is one conversation as it can be picked: its line is head, state, tail, title.
 type row struct {
-	ref   work.Ref
-	state string
-	text  string // without the title's colour, states padded
-	title string
+	ref                      work.Ref
+	head, state, tail, title string
 }
 
+func (r row) plain() string { return r.head + r.state + r.tail + r.title }
+
 func (r row) coloured() string {
-	return strings.Replace(r.text, r.state, "\x1b["+stateColour(r.state)+"m"+r.state+"\x1b[0m", 1) + "\x1b[2m" + r.title + "\x1b[0m"
+	return r.head + "\x1b[" + stateColour(r.state) + "m" + r.state + "\x1b[0m" + r.tail + "\x1b[2m" + r.title + "\x1b[0m"
 }
 
 // pickRows lists items with their pull requests below them: those where an
@@ -113,8 +113,8 @@ func (e *env) pickRows(v dispatch.View) []row {
 			g.waits += map[string]int{"waiting": 1}[state]
 			g.touched = max(g.touched, s.LastEventAt, s.CreatedAt)
 			name := strings.Repeat("  ", min(i, 1)) + s.Ref.Short()
-			text := fmt.Sprintf("%-*s  %-8s %8s  %-8s ", width, name, state, ago(e.now(), s.LastEventAt), held)
-			g.rows = append(g.rows, row{s.Ref, state, text, clean(strings.Join(strings.Fields(s.Title), " "))})
+			g.rows = append(g.rows, row{s.Ref, fmt.Sprintf("%-*s  ", width, name), state,
+				fmt.Sprintf("%*s %8s  %-8s ", 8-len(state), "", ago(e.now(), s.LastEventAt), held), clean(strings.Join(strings.Fields(s.Title), " "))})
 		}
 		groups = append(groups, g)
 	}

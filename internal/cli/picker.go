@@ -122,7 +122,7 @@ func (p *picker) shown() []row {
 	for _, r := range p.rows {
 		has := true
 		for _, w := range strings.Fields(strings.ToLower(string(p.filter))) {
-			has = has && strings.Contains(strings.ToLower(r.text+r.title), w)
+			has = has && strings.Contains(strings.ToLower(r.plain()), w)
 		}
 		if has {
 			out = append(out, r)
@@ -180,7 +180,7 @@ func (p *picker) draw() string {
 		case i >= len(shown):
 			line("")
 		case i == p.at:
-			line("\x1b[7m" + shown[i].text + shown[i].title)
+			line("\x1b[7m" + shown[i].plain())
 		default:
 			line(shown[i].coloured())
 		}
