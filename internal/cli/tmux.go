@@ -47,6 +47,9 @@ func (e *env) tmuxLoad(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	if d, err := e.build(); err == nil {
+		d.ShowHeld()
+	}
 	for _, said := range did.Said {
 		fmt.Fprintf(e.err, "%s: %s\n", programName, clean(said))
 		if e.getenv("TMUX_PANE") == "" { // called by tmux, which throws away what is printed

@@ -59,6 +59,7 @@ func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
 		}
 	}
 	var err error
+	was := t.Held.Reason != ""
 	if h.Reason == "" {
 		err = t.Done()
 	} else {
@@ -66,6 +67,9 @@ func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
 	}
 	if err != nil {
 		d.note(journal.Line{What: "error", Delivery: t.Delivery, Message: err.Error()})
+	}
+	if was != (h.Reason != "") {
+		d.ShowHeld()
 	}
 }
 
@@ -173,6 +177,7 @@ func (d *Loop) setAside(t *store.Ticket, why error) error {
 		message = why.Error()
 	}
 	d.note(journal.Line{What: "error", Event: t.Name, Delivery: t.Delivery, Reason: t.Held.Reason, Message: message})
+	defer d.ShowHeld()
 	return t.SetAside()
 }
 

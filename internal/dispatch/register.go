@@ -64,6 +64,7 @@ func (d *Loop) Register(ctx context.Context, q RegisterRequest) (*work.Record, e
 	})
 	if err == nil {
 		d.note(journal.Line{What: "registered", Item: q.Ref.String(), Endpoint: q.Ref.String(), Message: claimed.Name + " " + claimed.Pane})
+		d.ring(ctx, q.Ref)
 	}
 	return r, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/tmux"
@@ -60,7 +61,7 @@ func rings(r *work.Record) []tmux.Ring {
 	}
 	var out []tmux.Ring
 	for id, sessions := range members {
-		out = append(out, tmux.Ring{Identity: id, Item: r.Ref.String(), Members: around(r, sessions), Gone: gone})
+		out = append(out, tmux.Ring{Identity: id, Members: around(r, sessions), Gone: gone})
 	}
 	return out
 }
@@ -85,11 +86,43 @@ func around(r *work.Record, sessions []*work.Session) []tmux.Member {
 			_, number, _ := strings.Cut(name, "#")
 			name = "#" + number
 		}
-		m := tmux.Member{Name: name, Session: s.Tmux.Session, Next: step(i, 1), Prev: step(i, -1), Title: s.Title}
+		m := tmux.Member{Name: name, Session: s.Tmux.Session, Next: step(i, 1), Prev: step(i, -1), Title: s.Title, Closed: !s.Live()}
 		if first := sessions[0]; i > 0 && first.Ref.Same(r.Ref) && first.Live() {
 			m.Parent = first.Tmux.Session
 		}
 		out = append(out, m)
 	}
 	return out
+}
+
+// ShowHeld tells the status line how many events are held. It is called when
+// that changes, and asks nothing of a tmux without the plugin.
+func (d *Loop) ShowHeld() {
+	entries, err := d.Store.Waiting()
+	if err != nil {
+		return
+	}
+	n := 0
+	for _, w := range entries {
+		if w.Held.Reason != "" {
+			n++
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), telling)
+	defer cancel()
+	_ = d.server("").SetHeld(ctx, n) // a count that is not shown is no error of the event's
+}
+
+// telling bounds what is only said to the status line.
+const telling = time.Second
+
+// titles is what menus show of an item's sessions.
+func titles(r *work.Record) string {
+	var all []string
+	for _, s := range r.Endpoints() {
+		if s.Tmux != nil {
+			all = append(all, s.Title)
+		}
+	}
+	return strings.Join(all, "\n")
 }

@@ -110,7 +110,7 @@ func matrix(t *testing.T) []string {
 }
 
 // fresh is a server of its own, which is not started, and ends with the test.
-func fresh(t *testing.T, bin string) Server {
+func fresh(t testing.TB, bin string) Server {
 	dir, err := os.MkdirTemp("/tmp", "loop") // a socket's path is short
 	if err != nil {
 		t.Fatal(err)

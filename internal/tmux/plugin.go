@@ -353,13 +353,19 @@ func (snap snapshot) wiped() []string {
 }
 
 // Unload takes the plugin back: keys, hooks and options are as they were, but
-// for what the user changed since.
+// for what the user changed since. Global options of ours that came after the
+// loading go as well.
 func (s Server) Unload(ctx context.Context) error {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	text := append(snap.revert(), "set-option -gqu "+undoOption)
+	for name := range snap.options {
+		if strings.HasPrefix(name, "@loop_") {
+			text = append(text, "set-option -gqu "+name)
+		}
+	}
 	_, err = s.Run(ctx, strings.NewReader(strings.Join(text, "\n")+"\n"), "source-file", "-")
 	return err
 }

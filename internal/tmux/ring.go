@@ -12,51 +12,54 @@ type Member struct {
 	Next, Prev, Parent string // $N, "" for nowhere
 	Name, Title        string // short ref; anybody's words
 	State              string // becomes its @loop_state, unless ""
+	Closed             bool   // kept to be read: it is led from, and not counted
 }
 
 // Ring is what the sessions of one item on one server are told of each other.
 type Ring struct {
 	Identity
-	Item    string // their @loop_item
 	Members []Member
-	Gone    int // conversations that have no session any more
+	Gone    int // live conversations that have no session any more
 }
 
 // titleMax is how many characters of a title are shown in menus.
 const titleMax = 60
 
 // SetRing tells the sessions of an item where their jump keys lead and how
-// their siblings are. tmux itself counts who waits or is dead, from
-// @loop_state, so that one invocation does it all and nobody's screen is drawn
-// again for nothing: only what differs is set. Sessions that are gone are
-// passed over, and a server that is not the ring's own is left alone.
+// many of them wait or are dead. tmux itself counts, from @loop_state, so that
+// one invocation does it all; and only what differs is set, as every set draws
+// each client's status line anew. Sessions that are gone are passed over, and
+// a server that is not the ring's own is left alone.
 func (s Server) SetRing(ctx context.Context, r Ring) error {
-	count := func(state string) string {
-		return "#{n:#{S:#{?#{&&:" + same("@loop_item", r.Item) + "," + same("@loop_state", state) + "},x,}}}"
-	}
-	others := func(option, state string) string { // this session is no sibling of its own
-		return "#{e|-:#{" + option + "}," + same("@loop_state", state) + "}"
-	}
-	waiting, dead := others("@loop_waits", "waiting"), others("@loop_dead", "dead")
-	var cmds [][]string
+	var states, rings, counts [][]string
+	every, live, marks := "|", "|", "|"
 	for _, m := range r.Members {
-		if m.State != "" && sessionID.MatchString(m.Session) {
-			cmds = append(cmds, guard(m.Session+":", []string{same("session_id", m.Session)}, [][]string{{"set-option", "-t", m.Session + ":", "@loop_state", m.State}}, nil))
+		if !sessionID.MatchString(m.Session) {
+			continue
 		}
-	}
-	cmds = append(cmds, [][]string{
-		{"set-option", "-gF", "@loop_waits", count("waiting")},
-		{"set-option", "-gF", "@loop_dead", "#{e|+:" + count("dead") + "," + strconv.Itoa(r.Gone) + "}"},
-		{"set-option", "-g", "@loop_said", "#{?" + waiting + "," + waiting + " waiting,}#{?#{&&:" + waiting + "," + dead + "}, ,}#{?" + dead + "," + dead + " dead,}"},
-	}...)
-	for _, m := range r.Members {
-		if sessionID.MatchString(m.Session) {
-			cmds = append(cmds, m.set())
+		every += m.Session + "|"
+		marks += m.mark() + "|"
+		if !m.Closed {
+			live += m.Session + "|"
 		}
+		if m.State != "" {
+			states = append(states, m.when("1", [2]string{"@loop_state", m.State}))
+		}
+		rings = append(rings, m.when("#{!=:#{@loop_ring},"+m.mark()+"}", m.options()...))
+		counts = append(counts, guard(m.Session+":", []string{same("session_id", m.Session)}, [][]string{
+			{"set-option", "-F", "-t", m.Session + ":", "@loop_waiting", "#{@loop_w}"},
+			{"set-option", "-F", "-t", m.Session + ":", "@loop_dead", "#{@loop_d}"},
+		}, nil))
 	}
-	for _, o := range []string{"@loop_waits", "@loop_dead", "@loop_said"} {
-		cmds = append(cmds, []string{"set-option", "-gu", o})
-	}
+	each := func(of, what string) string { return "#{S:#{?#{m:*|#{session_id}|*," + of + "}," + what + ",}}" }
+	count := func(state string) string { return "#{n:" + each(live, "#{?"+same("@loop_state", state)+",x,}") + "}" }
+	cmds := append(states,
+		[]string{"if-shell", "-F", "#{m:*x*," + each(every, "#{?#{m:*|#{@loop_ring}|*,"+marks+"},,x}") + "}", script(rings)},
+		[]string{"set-option", "-gF", "@loop_w", count("waiting")},
+		[]string{"set-option", "-gF", "@loop_d", "#{e|+:" + count("dead") + "," + strconv.Itoa(r.Gone) + "}"},
+		[]string{"if-shell", "-F", "#{m:*1*," + each(every, "#{!=:#{@loop_waiting}/#{@loop_dead},#{@loop_w}/#{@loop_d}}") + "}", script(counts)},
+		[]string{"set-option", "-gu", "@loop_w"},
+		[]string{"set-option", "-gu", "@loop_d"})
 	if conds := (Target{Identity: r.Identity}).server(); len(conds) > 0 {
 		cmds = [][]string{{"if-shell", "-F", all(conds), script(cmds)}}
 	}
@@ -64,21 +67,41 @@ func (s Server) SetRing(ctx context.Context, r Ring) error {
 	return err
 }
 
-// set gives the command that brings one session up to date.
-func (m Member) set() []string {
+// options are what a session is told of its ring.
+func (m Member) options() [][2]string {
 	words := []rune(strings.Join(strings.Fields(clean(m.Title)), " "))
 	if len(words) > titleMax {
 		words = append(words[:titleMax], '…')
 	}
 	title := Literal(string(words))
-	differs := "#{!=:#{@loop_status},#{E:@loop_said}}"
-	sets := [][]string{{"set-option", "-F", "-t", m.Session + ":", "@loop_status", "#{E:@loop_said}"}}
-	for _, o := range [][2]string{
+	return [][2]string{
 		{"@loop_next", m.Next}, {"@loop_prev", m.Prev}, {"@loop_parent", m.Parent},
-		{"@loop_title", title}, {"@loop_label", quoting.Replace(Literal(m.Name) + "  " + title)},
-	} {
-		differs = "#{||:#{!=:#{" + o[0] + "}," + operand(o[1]) + "}," + differs + "}"
+		{"@loop_title", title}, {"@loop_label", quoting.Replace(Literal(m.Name) + "  " + title)}, {"@loop_ring", m.mark()},
+	}
+}
+
+// mark tells one ring of a session from another.
+func (m Member) mark() string {
+	return m.Session + ":" + digest(strings.Join([]string{m.Next, m.Prev, m.Parent, m.Name, m.Title}, "\n"))
+}
+
+// when sets options of a session that is there, if a condition holds of it.
+func (m Member) when(cond string, options ...[2]string) []string {
+	var sets [][]string
+	for _, o := range options {
 		sets = append(sets, []string{"set-option", "-t", m.Session + ":", o[0], o[1]})
 	}
-	return guard(m.Session+":", []string{same("session_id", m.Session), differs}, sets, nil)
+	return guard(m.Session+":", []string{same("session_id", m.Session), cond}, sets, nil)
+}
+
+// SetHeld tells the status line how many events are held, where the plugin is
+// loaded and it is news.
+func (s Server) SetHeld(ctx context.Context, n int) error {
+	text, set := "", []string{"set-option", "-gu", "@loop_held"}
+	if n > 0 {
+		text = strconv.Itoa(n)
+		set = []string{"set-option", "-g", "@loop_held", text}
+	}
+	_, err := s.do(ctx, []string{"if-shell", "-F", all([]string{"#{!=:#{" + undoOption + "},}", "#{!=:#{@loop_held}," + text + "}"}), script([][]string{set})})
+	return err
 }
