@@ -52,7 +52,8 @@ type change struct {
 type snapshot struct {
 	keys    map[string]binding // by table and key
 	hooks   map[string]string  // our index only
-	options map[string]string  // global ones whose name begins with @loop
+	options map[string]string  // global ones whose name begins with @loop, as listed
+	values  map[string]string  // of the options that were asked for, as they are
 	undo    []change
 
 	reverted map[string]bool // keys that revert gives back to the user
@@ -68,19 +69,23 @@ var (
 
 const ruler = "GH-LOOP-RULER"
 
-// snapshot reads everything in one invocation.
-func (s Server) snapshot(ctx context.Context) (snapshot, error) {
+// snapshot reads everything, and the values of some options, in one invocation.
+func (s Server) snapshot(ctx context.Context, options ...string) (snapshot, error) {
 	mark := []string{"display-message", "-p", ruler}
-	out, err := s.do(ctx, []string{"list-keys"}, mark, []string{"show-hooks", "-g"}, []string{"show-hooks", "-gw"}, mark,
-		[]string{"show-options", "-g"}, mark, []string{"show-options", "-gqv", undoOption})
+	ask := [][]string{{"list-keys"}, mark, {"show-hooks", "-g"}, {"show-hooks", "-gw"}, mark, {"show-options", "-g"}}
+	options = append(options, undoOption)
+	for _, o := range options {
+		ask = append(ask, mark, []string{"show-options", "-gqv", o})
+	}
+	out, err := s.do(ctx, ask...)
 	if err != nil {
 		return snapshot{}, err
 	}
-	parts := strings.SplitN(out, ruler+"\n", 4)
-	if len(parts) != 4 {
+	parts := strings.Split(out, ruler+"\n")
+	if len(parts) != 3+len(options) {
 		return snapshot{}, s.unknown([]string{"list-keys"}, 0, "", errors.New("the listing makes no sense"))
 	}
-	snap := snapshot{map[string]binding{}, map[string]string{}, map[string]string{}, nil, map[string]bool{}}
+	snap := snapshot{map[string]binding{}, map[string]string{}, map[string]string{}, map[string]string{}, nil, map[string]bool{}}
 	for l := range strings.Lines(parts[0]) {
 		if b, ok := parseBinding(strings.TrimSuffix(l, "\n")); ok {
 			snap.keys[b.name()] = b
@@ -96,7 +101,10 @@ func (s Server) snapshot(ctx context.Context) (snapshot, error) {
 			snap.options[m[1]] = m[2]
 		}
 	}
-	if undo := strings.TrimSpace(parts[3]); undo != "" {
+	for i, o := range options {
+		snap.values[o] = strings.TrimSuffix(parts[3+i], "\n")
+	}
+	if undo := snap.values[undoOption]; undo != "" {
 		if err := json.Unmarshal([]byte(undo), &snap.undo); err != nil {
 			return snap, fmt.Errorf("option %s is damaged: take it out with tmux set -gu %s, and unload by starting tmux anew: %w", undoOption, undoOption, err)
 		}
@@ -178,17 +186,25 @@ func (snap snapshot) revert() []string {
 // nothing. It takes no key that is bound, unless an option asks for it.
 func (s Server) Load(ctx context.Context, p Plugin) (Loaded, error) {
 	var did Loaded
-	before, err := s.snapshot(ctx)
+	asked := []string{"@loop-bin"}
+	for l := range strings.Lines(p.Keys) {
+		if m := confKey.FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
+			asked = append(asked, m[5])
+		}
+	}
+	before, err := s.snapshot(ctx, asked...)
 	if err != nil {
 		return did, err
 	}
 	wiped := before.wiped()
 	text := before.revert()
-	if before.options["@loop-bin"] == "" {
-		if err := callable(p.Bin); err != nil {
-			return did, err
-		}
-		text = append(text, "set-option -g @loop-bin "+quote(p.Bin))
+	bin := before.values["@loop-bin"]
+	if _, theirs := before.options["@loop-bin"]; !theirs {
+		bin = p.Bin
+		text = append(text, "set-option -g @loop-bin "+quote(bin))
+	}
+	if err := callable(bin); err != nil {
+		return did, err
 	}
 	keys, err := s.keys(ctx, before, p.Keys, &did)
 	if err != nil {
@@ -243,7 +259,7 @@ func (s Server) keys(ctx context.Context, before snapshot, conf string, did *Loa
 		}
 		w := wish{start: m[1], table: m[2], key: m[3], do: m[4], option: m[5]}
 		if value, ok := before.options[w.option]; ok {
-			good, err := s.heed(ctx, &w)
+			good, err := s.heed(ctx, &w, before.values[w.option])
 			if err != nil {
 				return "", err
 			}
@@ -272,11 +288,7 @@ func (s Server) keys(ctx context.Context, before snapshot, conf string, did *Loa
 
 // heed changes a line as its option says. It is not good if tmux knows no such
 // key, which is tried in a table of its own; that also tells tmux's name of it.
-func (s Server) heed(ctx context.Context, w *wish) (good bool, err error) {
-	value, err := s.Run(ctx, nil, "show-options", "-gqv", w.option)
-	if err != nil {
-		return false, err
-	}
+func (s Server) heed(ctx context.Context, w *wish, value string) (good bool, err error) {
 	w.asked = true
 	f := strings.Fields(clean(value))
 	switch {
