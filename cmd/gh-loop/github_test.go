@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,9 @@ import (
 //
 //	github VERB …                   see githubtest.Server.Do
 //	github count REQUESTS [POINTS]  since the last count; <N is fewer than N
+//	github said REF PATTERN         one of its comments matches
 func onGitHub(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) == 0 {
+	if neg && (len(args) == 0 || args[0] != "said") || len(args) == 0 {
 		ts.Fatalf("usage: github VERB WORD...")
 	}
 	w := worldOf(ts)
@@ -28,6 +30,15 @@ func onGitHub(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Defer(s.Close)
 		ts.Check(s.Configure(ts.Getenv("GH_CONFIG_DIR")))
 		w.github = s
+	}
+	if args[0] == "said" && len(args) == 3 {
+		all, err := w.github.Comments(args[1])
+		ts.Check(err)
+		pattern := regexp.MustCompile(args[2])
+		if slices.ContainsFunc(all, pattern.MatchString) == neg {
+			ts.Fatalf("%q are checked for %q", all, args[2])
+		}
+		return
 	}
 	if args[0] == "limit" {
 		n, err := strconv.Atoi(args[1])

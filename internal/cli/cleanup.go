@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -38,7 +39,7 @@ func (e *env) endingCommand(name, usage, done, about string, carryOut func(*disp
 				return err
 			}
 			if c.Bool("dry-run") {
-				steps, err := d.Plan(ref)
+				steps, err := d.Plan(ctx, ref)
 				for _, s := range steps {
 					e.wouldDo(s, c.Bool("force"))
 				}
@@ -63,13 +64,17 @@ func (e *env) wouldDo(s dispatch.Step, force bool) {
 	if s.Session != "" {
 		line = "session " + s.Session + " would end"
 	}
+	has := strings.Join(s.Lost, " and ")
 	switch {
 	case s.Err != nil:
 		line += "; " + s.Err.Error()
-	case s.Tree != "" && force:
-		line += "; tree " + s.Tree + " would go, whatever is in it"
-	case s.Tree != "":
-		line += "; tree " + s.Tree + " would go if nothing were lost"
+	case s.Tree == "":
+	case has == "":
+		line += "; tree " + s.Tree + " would go, nothing would be lost"
+	case force:
+		line += "; tree " + s.Tree + " would go, with what it has: " + has
+	default:
+		line += "; tree " + s.Tree + " would go if it had nothing to lose then; now it has " + has
 	}
 	fmt.Fprintf(e.err, "%s: %s\n", s.Endpoint.Short(), clean(line))
 }

@@ -14,13 +14,15 @@ import (
 // Step is what cleaning up does, or would do, with one endpoint.
 type Step struct {
 	Endpoint work.Ref
-	Session  string // tmux's name of the session that ends, "" if it has none
-	Tree     string // the tree that goes, "" if it has none
-	Err      error  // why the tree stays
+	Session  string   // tmux's name of the session that ends, "" if it has none
+	Tree     string   // the tree that goes, "" if it has none
+	Lost     []string // of a plan: what the tree has that would be lost now
+	Err      error    // why the tree stays
 }
 
-// Plan says what Cleanup would do about a ref, and does nothing.
-func (d *Loop) Plan(ref work.Ref) ([]Step, error) {
+// Plan says what Cleanup would do about a ref, and does nothing. A step's error
+// is why its tree would certainly stay.
+func (d *Loop) Plan(ctx context.Context, ref work.Ref) ([]Step, error) {
 	owners, err := d.owners(ref)
 	if err != nil {
 		return nil, err
@@ -32,8 +34,12 @@ func (d *Loop) Plan(ref work.Ref) ([]Step, error) {
 			if s.Tmux != nil {
 				step.Session = s.TmuxTarget
 			}
-			if s.Tree != "" && !d.theirs(s.Ref, s.Tree) {
+			switch {
+			case s.Tree == "":
+			case !d.theirs(s.Ref, s.Tree):
 				step.Err = notTheirs(s)
+			default:
+				step.Lost, step.Err = d.Trees.Lost(ctx, s.Tree, d.removal(r, s, false))
 			}
 			out = append(out, step)
 		}

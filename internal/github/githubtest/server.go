@@ -203,6 +203,25 @@ func (s *Server) graphql(w http.ResponseWriter, r *http.Request) {
 
 var issuePath = regexp.MustCompile(`^(?:/api/v3)?/repos/([^/]+/[^/]+)/issues/(\d+)$`)
 
+var commentsPath = regexp.MustCompile(`^(?:/api/v3)?/repos/([^/]+/[^/]+)/issues/(\d+)/comments$`)
+
+// Comments gives the texts of a thing's comments.
+func (s *Server) Comments(name string) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	repo, number, err := ref(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	if t := s.state.find(repo, number); t != nil {
+		for _, c := range t.comments {
+			out = append(out, c.text)
+		}
+	}
+	return out, nil
+}
+
 // rest has the few addresses that gh and we ask.
 func (s *Server) rest(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/user" {
@@ -213,6 +232,18 @@ func (s *Server) rest(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(m[2])
 		if t := s.state.find(m[1], n); t != nil && !t.hidden {
 			_ = json.NewEncoder(w).Encode(map[string]any{"number": t.number, "title": t.title, "state": t.state, "node_id": t.id})
+			return
+		}
+	}
+	if m := commentsPath.FindStringSubmatch(r.URL.Path); m != nil && r.Method == http.MethodPost {
+		n, _ := strconv.Atoi(m[2])
+		var in struct{ Body string }
+		if t := s.state.find(m[1], n); t != nil && json.NewDecoder(r.Body).Decode(&in) == nil && in.Body != "" {
+			at := s.state.step()
+			t.comments = append(t.comments, &words{id: s.state.id(), by: s.state.login, assoc: "OWNER", text: in.Body, created: at, updated: at})
+			t.updated = at
+			w.WriteHeader(http.StatusCreated)
+			_, _ = w.Write([]byte(`{}`))
 			return
 		}
 	}
