@@ -27,16 +27,20 @@ import (
 
 // build reads the configuration and puts together what a command works with.
 func (e *env) build() (*dispatch.Loop, error) {
-	home := e.home()
-	conf, err := config.Load(e.getenv, home)
+	conf, err := config.Load(e.getenv, e.home())
 	if err != nil {
 		return nil, err
 	}
+	return e.with(conf)
+}
+
+// with is build for a configuration that was read.
+func (e *env) with(conf config.Config) (*dispatch.Loop, error) {
 	bin, err := e.bin()
 	if err != nil {
 		return nil, err
 	}
-	state := config.StateDir(e.getenv, home)
+	state := config.StateDir(e.getenv, e.home())
 	socket := conf.Routing.Tmux.Socket
 	if socket == "" {
 		socket = tmux.DefaultSocket(e.getenv)

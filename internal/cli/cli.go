@@ -63,7 +63,14 @@ func Main(args []string, in, out, errw *os.File, getenv func(string) string) int
 }
 
 func (e *env) run(ctx context.Context, args []string) int {
-	err := e.root().Run(ctx, args)
+	out := &output{to: e.out}
+	with := *e
+	with.out = out
+	root := with.root()
+	err := root.Run(ctx, bareJSON(root, args))
+	if err == nil || errors.Is(err, errSilent) {
+		err = errors.Join(err, out.err)
+	}
 	var usage *usageError
 	var signIn *github.SignInError
 	switch {
@@ -71,7 +78,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 		return exitOK
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailed // the reader left; there is nobody to tell
-	case errors.Is(err, errSilent):
+	case errors.Is(err, errSilent) && out.err == nil:
 		return exitFailed
 	case errors.As(err, &usage):
 		fmt.Fprintf(e.err, "%s\nRun '%s --help' for usage.\n", usage.text, usage.command)
@@ -87,9 +94,27 @@ func (e *env) run(ctx context.Context, args []string) int {
 	return exitFailed
 }
 
+// output remembers that something could not be printed, as not every printer
+// tells: a full disk must not look like success.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(b)
+	o.err = err
+	return n, err
+}
+
 func (e *env) root() *cli.Command {
 	root := &cli.Command{
 		Name: programName, Usage: "one record says which tmux session each GitHub event belongs to",
+		Description: "gh loop brings each GitHub event to the one conversation that it belongs to: the agent of an issue, or that of the pull\n" +
+			"request that delivers it. REF is 15, owner/repo#15, github:owner/repo#15, or a URL.",
 		Version: Version, Writer: e.out, ErrWriter: e.err,
 		EnableShellCompletion: false,
 		Commands: []*cli.Command{
@@ -97,7 +122,8 @@ func (e *env) root() *cli.Command {
 			e.syncCommand(), e.serveCommand(), e.whyCommand(), e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(), e.pickCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
-			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.echoCommand(),
+			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.doctorCommand(),
+			e.completionCommand(), e.manCommand(), e.completeCommand(), e.echoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {

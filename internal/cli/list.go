@@ -45,6 +45,7 @@ func (e *env) listCommand() *cli.Command {
 				return err
 			}
 			e.warn(v)
+			slices.SortStableFunc(v.Records, func(a, b *work.Record) int { return byRef(a.Ref, b.Ref) })
 			if fields != nil {
 				rows := []map[string]any{}
 				for _, r := range v.Records {
@@ -108,37 +109,22 @@ func (e *env) printList(v dispatch.View, only string) error {
 		return nil
 	}
 	s := e.screen()
-	t := e.table(s, "REF", "STATE", "SESSION", "LAST EVENT", "HELD", "TITLE")
-	row := func(indent string, x *work.Session, last bool) {
-		state := v.State(x)
-		if only != "" && (only != state || !x.Live()) {
-			return
-		}
-		if !x.Live() {
-			state = "closed"
-		} else if x.Status == work.Paused {
-			state = "paused"
-		}
-		held := ""
-		if n := v.Held[x.Ref.Key()]; n > 0 {
-			held = fmt.Sprint(n)
-		}
-		t.AddField(indent+x.Name().Short(), tableprinter.WithTruncate(nil))
-		t.AddField(state, tableprinter.WithColor(func(text string) string { return s.paint(stateColour(state), text) }))
-		t.AddField(x.TmuxTarget)
-		t.AddField(e.when(s, x.LastEventAt))
-		t.AddField(held)
-		t.AddField(clean(x.Title))
-		t.EndRow()
+	wide := !s.tty || s.width >= 100 // on a narrow one the title is worth more than tmux's name
+	header := []string{"REF", "STATE", "SESSION", "LAST EVENT", "HELD", "TITLE"}
+	if !wide {
+		header = slices.Delete(header, 2, 3)
 	}
+	t := e.table(s, header...)
 	for _, r := range v.Records {
-		row("", &r.Session, false)
-		for _, pr := range r.PullRequests() {
+		for i, x := range append([]*work.Session{&r.Session}, sorted(r)...) {
+			if only != "" && (only != v.State(x) || !x.Live()) {
+				continue
+			}
 			indent := ""
-			if s.tty {
+			if s.tty && i > 0 {
 				indent = "  "
 			}
-			row(indent, pr, false)
+			e.row(t, s, v, indent, x, wide)
 		}
 	}
 	return t.Render()
@@ -162,6 +148,23 @@ func (e *env) printKept(d *dispatch.Loop, v dispatch.View) error {
 	return err
 }
 
+func (e *env) row(t tableprinter.TablePrinter, s screen, v dispatch.View, indent string, x *work.Session, wide bool) {
+	state := stateOf(v, x)
+	held := ""
+	if n := v.Held[x.Ref.Key()]; n > 0 {
+		held = fmt.Sprint(n)
+	}
+	t.AddField(indent+x.Name().Short(), tableprinter.WithTruncate(nil), tableprinter.WithColor(func(text string) string { return s.link(x.Name().URL(), text) }))
+	t.AddField(s.lettered(state), tableprinter.WithTruncate(nil), tableprinter.WithColor(func(text string) string { return s.paint(stateColour(state), text) }))
+	if wide {
+		t.AddField(x.TmuxTarget)
+	}
+	t.AddField(e.when(s, x.LastEventAt), tableprinter.WithTruncate(nil))
+	t.AddField(held, tableprinter.WithTruncate(nil))
+	t.AddField(s.title(x.Title))
+	t.EndRow()
+}
+
 // when is relative for people and exact for scripts.
 func (e *env) when(s screen, stamp string) string {
 	if !s.tty {
@@ -170,17 +173,13 @@ func (e *env) when(s screen, stamp string) string {
 	return ago(e.now(), stamp)
 }
 
-func stateColour(state string) string {
-	return map[string]string{"running": "32", "idle": "36", "waiting": "33;1", "dead": "31", "unknown": "35", "paused": "33", "none": "2", "closed": "2"}[state]
-}
-
 // recordRow is an item with its pull requests, as --json gives it.
 func recordRow(d *dispatch.Loop, v dispatch.View, r *work.Record) map[string]any {
 	row := sessionRow(v, &r.Session, r)
 	row["role"], row["file"] = "item", d.Store.Path(r.Ref)
 	row["sessionPerPr"] = r.Mode(d.Settings.Mode)
 	prs := []map[string]any{}
-	for _, pr := range r.PullRequests() {
+	for _, pr := range sorted(r) {
 		p := sessionRow(v, pr, r)
 		p["role"] = "pr"
 		prs = append(prs, p)

@@ -97,8 +97,8 @@ func (e *env) printJSON(c *cli.Command, data any) error {
 
 // screen is what standard output can show.
 type screen struct {
-	tty, colour bool
-	width       int
+	tty, colour, links bool
+	width              int
 }
 
 func (e *env) screen() screen {
@@ -107,7 +107,8 @@ func (e *env) screen() screen {
 	if err != nil || width < 1 {
 		width = 80
 	}
-	return screen{t.IsTerminalOutput(), t.IsColorEnabled(), width}
+	tty := t.IsTerminalOutput()
+	return screen{tty, t.IsColorEnabled(), tty && linking(e.getenv), width}
 }
 
 func (s screen) paint(code, text string) string {
@@ -142,4 +143,33 @@ func ago(now time.Time, stamp string) string {
 	default:
 		return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 	}
+}
+
+// bareJSON lets --json stand without a value, which is how people ask gh what
+// fields there are.
+func bareJSON(root *cli.Command, args []string) []string {
+	var c *cli.Command
+	out := slices.Clone(args)
+	for i := 1; i < len(args) && args[i] != "--"; i++ {
+		if c == nil && !strings.HasPrefix(args[i], "-") {
+			c = root.Command(args[i])
+			if c == nil {
+				break
+			}
+		}
+		last := i+1 == len(args) || strings.HasPrefix(args[i+1], "-")
+		if c != nil && args[i] == "--json" && last && takesValue(c, "json") {
+			out[i] = "--json="
+		}
+	}
+	return out
+}
+
+func takesValue(c *cli.Command, name string) bool {
+	for _, f := range c.Flags {
+		if _, ok := f.(*cli.StringFlag); ok && slices.Contains(f.Names(), name) {
+			return true
+		}
+	}
+	return false
 }

@@ -55,15 +55,20 @@ func (e *env) show(ctx context.Context, c *cli.Command) error {
 
 func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error {
 	s := e.screen()
-	fmt.Fprintf(e.out, "%s  %s\n", s.paint("1", r.Name().Short()), clean(r.Title))
+	fmt.Fprintf(e.out, "%s  %s\n", s.paint("1", s.link(r.Name().URL(), r.Name().Short())), s.title(r.Title))
 	if url := r.Name().URL(); url != "" {
 		fmt.Fprintln(e.out, s.paint("2", url))
 	}
 	e.printSession(s, v, &r.Session)
 	fmt.Fprintf(e.out, "  %-14s %s\n", "own sessions", r.Mode(d.Settings.Mode))
 	fmt.Fprintf(e.out, "  %-14s %s\n", "record", d.Store.Path(r.Ref))
-	for _, pr := range r.PullRequests() {
-		fmt.Fprintf(e.out, "\n%s  %s\n", s.paint("1", pr.Name().Short()), clean(pr.Title))
+	for _, pr := range sorted(r) {
+		name := s.link(pr.Name().URL(), pr.Name().Short())
+		if !pr.Live() && r.Live() { // ended: a line is enough
+			fmt.Fprintf(e.out, "\n%s  %s  %s\n", s.paint("2", name), s.paint("2", s.lettered("closed")), s.title(pr.Title))
+			continue
+		}
+		fmt.Fprintf(e.out, "\n%s  %s\n", s.paint("1", name), s.title(pr.Title))
 		e.printSession(s, v, pr)
 	}
 	return e.printRecent(s, d, r)
@@ -84,7 +89,7 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 		line("recorded as", x.Ref.Short())
 	}
 	line("status", status)
-	line("state", s.paint(stateColour(state), state))
+	fmt.Fprintf(e.out, "  %-14s %s\n", "state", s.paint(stateColour(state), s.lettered(state)))
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
 	if dispatch.Gone(x) {

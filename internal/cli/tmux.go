@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/urfave/cli/v3"
 
@@ -13,17 +14,21 @@ import (
 func (e *env) tmuxCommand() *cli.Command {
 	return &cli.Command{
 		Name: "tmux", Usage: "load the keys, hooks and status segment into tmux, or take them back",
+		Description: "Examples:\n  gh loop tmux load\n  gh loop tmux show",
 		Commands: []*cli.Command{
 			{Name: "load", Usage: "add them, or bring them up to date", Action: e.tmuxLoad,
-				Description: "In tmux.conf, after everything else:  run-shell 'gh-loop tmux load'\nKeys are changed before that, say:  set -g @loop-key-next N"},
-			{Name: "unload", Usage: "take them back: everything is as it was before", Action: e.tmuxUnload},
-			{Name: "show", Usage: "print what load runs", Action: func(_ context.Context, c *cli.Command) error {
-				if _, err := exactly(c); err != nil {
+				Description: "In tmux.conf, after everything else:  run-shell 'gh-loop tmux load'\nKeys are changed before that, say:  set -g @loop-key-next N\n\n" +
+					"Examples:\n  gh loop tmux load\n  tmux set -g @loop-key-next N && gh loop tmux load"},
+			{Name: "unload", Usage: "take them back: everything is as it was before", Action: e.tmuxUnload,
+				Description: "Examples:\n  gh loop tmux unload\n  gh loop tmux unload && gh loop tmux load"},
+			{Name: "show", Usage: "print what load runs",
+				Description: "Examples:\n  gh loop tmux show\n  gh loop tmux show | grep bind-key", Action: func(_ context.Context, c *cli.Command) error {
+					if _, err := exactly(c); err != nil {
+						return err
+					}
+					_, err := fmt.Fprintf(e.out, "%s\n%s\n%s", conf.Keys, conf.Hooks, conf.Status)
 					return err
-				}
-				_, err := fmt.Fprintf(e.out, "%s\n%s\n%s", conf.Keys, conf.Hooks, conf.Status)
-				return err
-			}},
+				}},
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
@@ -43,7 +48,7 @@ func (e *env) tmuxLoad(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	did, err := s.Load(ctx, tmux.Plugin{Bin: bin, Hooks: conf.Hooks, Keys: conf.Keys, Status: conf.Status})
+	did, err := s.Load(ctx, e.tmuxPlugin(bin))
 	if err != nil {
 		return err
 	}
@@ -57,6 +62,16 @@ func (e *env) tmuxLoad(ctx context.Context, c *cli.Command) error {
 		}
 	}
 	return nil
+}
+
+// tmuxPlugin is what this program loads. A mark says of which version it is.
+func (e *env) tmuxPlugin(bin string) tmux.Plugin {
+	return tmux.Plugin{Bin: bin, Hooks: conf.Hooks, Keys: conf.Keys, Status: conf.Status + "\nset-option -g @loop-version " + pluginVersion()}
+}
+
+// pluginVersion tells one version of the three files from another.
+func pluginVersion() string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(conf.Hooks+conf.Keys+conf.Status)))
 }
 
 func (e *env) tmuxUnload(ctx context.Context, c *cli.Command) error {

@@ -23,6 +23,7 @@ type Server struct {
 	Bin     string        // program; "" is tmux from PATH
 	Socket  string        // absolute path
 	Timeout time.Duration // for each invocation; 0 is five seconds
+	Conf    string        // configuration of a server that is started; "" is the user's own
 }
 
 // ErrNoServer says that nobody listens on the socket. It is definite for the
@@ -132,6 +133,9 @@ func (s Server) invoke(ctx context.Context, start bool, stdin io.Reader, stdout 
 	args := []string{"-u", "-N", "-S", s.Socket}
 	if start {
 		args = []string{"-u", "-S", s.Socket}
+		if s.Conf != "" {
+			args = append(args, "-f", s.Conf)
+		}
 	}
 	if s.Socket == "" { // tmux would take the user's own server
 		return s.unknown(words, -1, "", errors.New("no socket is named"))

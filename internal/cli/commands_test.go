@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v3"
+)
+
+// called is how a command wants to be called.
+type called struct {
+	need, most int  // arguments
+	ref        bool // the first one is a ref
+	prints     []string
+}
+
+// calls has every command: one that is not here fails the test.
+var calls = map[string]called{
+	"start":       {1, 1, true, nil},
+	"link":        {1, 1, true, nil},
+	"unlink":      {1, 1, true, nil},
+	"event":       {0, 1, false, []string{"event", "--json", "BODY"}},
+	"sync":        {0, many, true, nil},
+	"serve":       {0, 0, false, nil},
+	"why":         {1, 1, true, nil},
+	"list":        {0, 0, false, []string{"list", "--json", "ref"}},
+	"show":        {1, 1, true, []string{"show", "15"}},
+	"log":         {0, 1, true, []string{"log"}},
+	"jump":        {1, 1, false, nil},
+	"pick":        {0, 0, false, nil},
+	"register":    {1, 1, true, nil},
+	"attach":      {1, 1, true, nil},
+	"restore":     {0, 0, false, nil},
+	"stop":        {1, 1, true, nil},
+	"close":       {1, 1, true, nil},
+	"pause":       {1, 1, true, nil},
+	"resume":      {1, 1, true, nil},
+	"cleanup":     {1, 1, true, nil},
+	"reset":       {1, 1, true, nil},
+	"say":         {1, 1, false, nil},
+	"tmux":        {1, 0, false, nil},
+	"tmux load":   {0, 0, false, nil},
+	"tmux unload": {0, 0, false, nil},
+	"tmux show":   {0, 0, false, []string{"tmux", "show"}},
+	"config":      {0, 0, false, []string{"config"}},
+	"doctor":      {0, 0, false, []string{"doctor", "--no-play"}},
+	"completion":  {1, 1, false, []string{"completion", "bash"}},
+	"man":         {0, 0, false, []string{"man"}},
+}
+
+const many = 99
+
+// free are for programs of ours; hooks have a test of their own (rule 55).
+var free = []string{"hook", "echo", "__complete", "hooks", "demo"}
+
+func leaves(t *testing.T, fn func(name string, c *cli.Command, want called)) {
+	var visit func(prefix string, c *cli.Command)
+	visit = func(prefix string, c *cli.Command) {
+		name := prefix + c.Name
+		if slices.Contains(free, name) {
+			return
+		}
+		want, ok := calls[name]
+		if !ok {
+			t.Errorf("%q is in no row of this test", name)
+			return
+		}
+		fn(name, c, want)
+		for _, sub := range c.Commands {
+			visit(name+" ", sub)
+		}
+	}
+	for _, c := range (&env{}).root().Commands {
+		visit("", c)
+	}
+}
+
+// untouched fails if a call that was refused left anything behind.
+func (w *world) untouched(before []string) {
+	w.Helper()
+	if now := w.files(); !slices.Equal(before, now) {
+		w.Errorf("it left something behind: %q, before: %q", now, before)
+	}
+}
+
+func (w *world) files() (all []string) {
+	_ = filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.HasSuffix(path, ".lock") {
+			b, _ := os.ReadFile(path)
+			all = append(all, path+string(b))
+		}
+		return nil
+	})
+	return all
+}
+
+// A wrong call says what is wrong and how to find out more, ends with 2, prints
+// no data and changes nothing.
+func TestWrongCalls(t *testing.T) {
+	leaves(t, func(name string, c *cli.Command, want called) {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.item("octo/repo#15", nil)
+			before := w.files()
+			path := strings.Fields(name)
+			args := slices.Repeat([]string{"15"}, max(want.need, 1))
+			try := func(why, says string, args ...string) {
+				t.Helper()
+				if code := w.run(append(slices.Clone(path), args...)...); code != exitUsage || !strings.Contains(w.err.String(), says) || w.out.Len() > 0 {
+					t.Errorf("%s %q: exit %d, said %q, printed %q", why, args, code, w.err.String(), w.out.String())
+				}
+				w.untouched(before)
+			}
+			try("unknown flag", "nonsense", append(args[:want.need:want.need], "--nonsense")...)
+			try("unknown flag first", "nonsense", append([]string{"--nonsense"}, args[:want.need]...)...)
+			if want.need > 0 {
+				try("no argument", "missing")
+			}
+			if want.most < many && len(c.Commands) == 0 {
+				try("too many", "", slices.Repeat([]string{"15"}, want.most+1)...)
+			}
+			if want.ref {
+				for _, bad := range []string{"github:a/b/c#1", "octo/repo#0", "#", "octo/repo", "https://example.com/"} {
+					try("no ref", "", bad)
+				}
+			}
+		})
+	})
+}
+
+// Every command's help has two examples of itself.
+func TestHelp(t *testing.T) {
+	leaves(t, func(name string, c *cli.Command, _ called) {
+		w := newWorld(t)
+		if code := w.run(append(strings.Fields(name), "--help")...); code != exitOK || w.err.Len() > 0 {
+			t.Errorf("%s --help: exit %d, %s", name, code, w.err.String())
+		}
+		if _, examples, _ := strings.Cut(c.Description, "Examples:\n"); strings.Count("\n"+examples, "\n  ") < 2 || !strings.Contains(examples, "gh loop "+name) {
+			t.Errorf("%s has fewer than two examples: %q", name, examples)
+		}
+		if len(w.files()) > 0 {
+			t.Errorf("%s --help wrote something", name)
+		}
+	})
+}
+
+// A flag counts the same before and behind the argument.
+func TestFlagAfterArgument(t *testing.T) {
+	for _, c := range [][2]string{
+		{"show 15 --json ref,state", "show --json ref,state 15"},
+		{"show 15 -R octo/other", "show -R octo/other 15"},
+		{"stop 16 -R octo/other", "stop -R octo/other 16"},
+		{"log 15 --limit 1 --json", "log --json --limit 1 15"},
+	} {
+		w := newWorld(t)
+		w.item("octo/repo#15", nil)
+		code := w.run(strings.Fields(c[0])...)
+		out, said := w.out.String(), w.err.String()
+		if again := w.run(strings.Fields(c[1])...); again != code || w.out.String() != out || w.err.String() != said {
+			t.Errorf("%s: %d %q %q; %s: %d %q %q", c[0], code, out, said, c[1], again, w.out.String(), w.err.String())
+		}
+	}
+}
+
+// A full disk on output is an error; a reader that left is not worth a word.
+func TestOutputFails(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	defer full.Close()
+	r, left, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer left.Close()
+	leaves(t, func(name string, _ *cli.Command, want called) {
+		if want.prints == nil {
+			return
+		}
+		t.Run(name, func(t *testing.T) {
+			for _, out := range []*os.File{full, left} {
+				w := newWorld(t)
+				w.item("octo/repo#15", nil)
+				w.write("state/log/events.jsonl", `{"at":"2026-08-07T10:00:00Z","what":"delivered","item":"github:octo/repo#15"}`+"\n")
+				w.write("body.json", "{}")
+				args := []string{"gh-loop"}
+				for _, a := range want.prints {
+					args = append(args, strings.ReplaceAll(a, "BODY", filepath.Join(w.home, "body.json")))
+				}
+				e := w.env()
+				e.out = out
+				code := e.run(context.Background(), args)
+				said := strings.Contains(w.err.String(), "no space left")
+				if code != exitFailed || said != (out == full) {
+					t.Errorf("%s: exit %d, said %q", out.Name(), code, w.err.String())
+				}
+			}
+		})
+	})
+}
+
+// Ctrl-C ends every command, and what it leaves is whole.
+func TestInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	leaves(t, func(name string, c *cli.Command, want called) {
+		if len(c.Commands) > 0 || name == "pick" || name == "attach" {
+			return
+		}
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.item("octo/repo#15", nil)
+			args := append([]string{"gh-loop"}, strings.Fields(name)...)
+			if want.need > 0 {
+				args = append(args, "15")
+			}
+			e := w.env()
+			e.in, _ = os.Open(os.DevNull)
+			code := e.run(ctx, args)
+			if code != exitOK && code != exitFailed && code != exitUsage && code != 130 {
+				t.Errorf("exit %d: %s", code, w.err.String())
+			}
+			for _, f := range w.files() {
+				if strings.Contains(f, ".tmp") {
+					t.Errorf("left %s", f)
+				}
+			}
+			w.err = bytes.Buffer{}
+			if w.run("list", "--json", "ref"); w.err.Len() > 0 {
+				t.Errorf("afterwards: %s", w.err.String())
+			}
+		})
+	})
+}
