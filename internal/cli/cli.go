@@ -97,7 +97,7 @@ func (e *env) root() *cli.Command {
 			e.syncCommand(), e.serveCommand(), e.whyCommand(), e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(), e.pickCommand(),
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
-			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.echoCommand(),
+			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.demoCommand(), e.echoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
