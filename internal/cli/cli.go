@@ -123,7 +123,7 @@ func (e *env) root() *cli.Command {
 			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
 			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
 			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.doctorCommand(),
-			e.completionCommand(), e.manCommand(), e.completeCommand(), e.echoCommand(),
+			e.completionCommand(), e.manCommand(), e.completeCommand(), e.echoCommand(), e.demoCommand(),
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {

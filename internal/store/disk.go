@@ -80,8 +80,11 @@ func listDir(dir string) ([]string, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		if err != nil || whole || size > 8<<20 {
-			return names, err
+		if err != nil {
+			return nil, notOurs(err)
+		}
+		if whole || size > 8<<20 {
+			return names, nil
 		}
 	}
 }
@@ -107,8 +110,8 @@ func listInto(buf []byte, dir string) (names []string, whole bool, err error) {
 
 func openError(dir int, name string, err error) error {
 	switch {
-	case errors.Is(err, syscall.ENAMETOOLONG):
-		return fs.ErrNotExist // no file can have that name
+	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ENOTDIR):
+		return fs.ErrNotExist // no file can have that name, or be there; writing tells of a directory that is none
 	case errors.Is(err, syscall.ENOENT):
 		var st unix.Stat_t
 		if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {

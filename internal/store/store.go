@@ -73,7 +73,12 @@ func makeDir(dir string) error {
 		if fi, serr := os.Stat(dir); serr == nil && fi.IsDir() {
 			return nil
 		}
-		return fmt.Errorf("%w: gh-loop keeps its state there; set GH_LOOP_STATE_DIR to a directory that can be written", err)
+		return notOurs(err)
 	}
 	return syncDir(parent)
+}
+
+// notOurs says what to do about a state directory that cannot be used.
+func notOurs(err error) error {
+	return fmt.Errorf("%w: gh-loop keeps its state there; set GH_LOOP_STATE_DIR to a directory that can be written", err)
 }

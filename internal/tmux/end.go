@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -113,4 +114,20 @@ func (s Server) KillSession(ctx context.Context, t Target) error {
 		return err
 	}
 	return ErrNotOurs
+}
+
+// Shut ends the whole server and all that runs in it, and returns when nobody
+// listens any more: for a server of our own making. None running is no error.
+func (s Server) Shut(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout())
+	defer cancel()
+	if _, err := s.do(ctx, []string{"kill-server"}); err != nil && !errors.Is(err, ErrNoServer) {
+		return err
+	}
+	for !s.silent() {
+		if !sleep(ctx, 5*time.Millisecond) {
+			return s.unknown([]string{"kill-server"}, 0, "", errors.New("the server does not end"))
+		}
+	}
+	return nil
 }
