@@ -81,7 +81,11 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 		status += " by " + string(x.EndedBy)
 	}
 	line("status", status)
-	line("state", s.paint(stateColour(state), state))
+	how := ""
+	if p, ok := v.Pane(x); ok && p.Dead {
+		how = ", " + dispatch.Ended(p.DeadStatus)
+	}
+	line("state", s.paint(stateColour(state), state)+how)
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
 	if dispatch.Gone(x) {
