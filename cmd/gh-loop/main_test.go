@@ -20,7 +20,7 @@ import (
 // TestMain makes the test binary three programs: the tests, gh-loop itself,
 // and the agent that the scripts put in an agent's place.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gh-loop": main, "stub-agent": stubAgent})
+	testscript.Main(m, actorCommands(map[string]func(){"gh-loop": main, "stub-agent": stubAgent}))
 }
 
 // TestScripts runs testdata/script on the installed tmux, or on each of

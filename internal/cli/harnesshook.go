@@ -53,7 +53,7 @@ func (e *env) harnessHook(ctx context.Context, args []string) error {
 		return err
 	}
 	if h.More {
-		err = harness.Detach([]string{d.Bin, "hook", "follow", h.Item.String(), h.Ref.String()})
+		err = d.Background(h.Item, h.Ref)
 	}
 	if h.Waits {
 		err = errors.Join(err, tell(d, h))

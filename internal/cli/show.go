@@ -89,7 +89,12 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 		line("recorded as", x.Ref.Short())
 	}
 	line("status", status)
-	fmt.Fprintf(e.out, "  %-14s %s\n", "state", s.paint(stateColour(state), s.lettered(state)))
+	how := ""
+	if p, ok := v.Pane(x); ok && p.Dead {
+		how = ", " + dispatch.Ended(p.DeadStatus)
+	}
+	fmt.Fprintf(e.out, "  %-14s %s%s
+", "state", s.paint(stateColour(state), s.lettered(state)), clean(how))
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
 	if dispatch.Gone(x) {

@@ -41,15 +41,30 @@ func (d *Loop) PaneDied(ctx context.Context, session, pane, status string, pid i
 	for _, r := range records {
 		for _, s := range r.Endpoints() {
 			if h := s.Tmux; h != nil && h.Session == session && h.Pane == pane && h.ServerPID == pid {
-				d.note(journal.Line{What: "hook", Item: r.Ref.String(), Endpoint: s.Ref.String(), Reason: "pane-died", Message: "status " + status})
-				if s.Live() {
-					d.tell(ctx, r, s, "dead")
+				d.note(journal.Line{What: "hook", Item: r.Ref.String(), Endpoint: s.Ref.String(), Reason: "pane-died", Message: Ended(status)})
+				if !s.Live() {
+					return nil
 				}
-				return nil
+				d.tell(ctx, r, s, "dead")
+				if held, err := d.holds(s.Ref); err != nil || !held {
+					return err
+				}
+				return d.Background(r.Ref, s.Ref) // rule 51: the pane ended, so that a fresh conversation takes what was held
 			}
 		}
 	}
 	return nil
+}
+
+// Ended says how a program ended, as far as its exit status tells.
+func Ended(status string) string {
+	switch status {
+	case "":
+		return "killed by a signal"
+	case "0":
+		return "ended by itself or by its user, status 0"
+	}
+	return "died, status " + status
 }
 
 func (d *Loop) hooked(ctx context.Context, session string, pid int, start int64, what string, fn func(*work.Session)) error {

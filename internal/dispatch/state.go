@@ -165,6 +165,11 @@ func mayConcern(e store.Entry, ref work.Ref) bool {
 	return len(e.Held.Endpoints) == 0 || slices.ContainsFunc(e.Held.Endpoints, ref.Same)
 }
 
+// Background starts `hook follow`, which does what a hook has no time for.
+func (d *Loop) Background(item, ref work.Ref) error {
+	return harness.Detach([]string{d.Bin, "hook", "follow", item.String(), ref.String()})
+}
+
 // Follow does what a report has time for: the siblings' status lines are told,
 // and what is held for the endpoint is handed over, in order. It waits for
 // whoever handles one of these events at this moment, and may have seen the

@@ -78,6 +78,8 @@ func (v View) State(s *work.Session) string {
 	switch {
 	case !ok || p.Dead:
 		return "dead"
+	case p.Rang && p.Since.IsZero(): // it has no hooks: it wants something, or is done
+		return "unknown"
 	case p.State == "running" || p.State == "waiting" || p.State == "idle":
 		return p.State
 	}

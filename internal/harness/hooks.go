@@ -163,13 +163,13 @@ export const GhLoop = async () => {
   if (!process.env.GH_LOOP_REF && !process.env.TMUX_PANE) return {}
   const children = new Set()
   let last = Promise.resolve()
-  const say = (state, id) => {
+  const say = (state, id, prompt) => {
     last = last.then(() => new Promise((done) => {
       const p = spawn(bin, ["hook", "harness", state], { stdio: ["pipe", "ignore", "ignore"] })
       p.on("error", done)
       p.on("close", done)
       p.stdin.on("error", () => {})
-      p.stdin.end(JSON.stringify({ session_id: id }))
+      p.stdin.end(JSON.stringify({ session_id: id, prompt }))
     }))
   }
   return {
@@ -185,8 +185,9 @@ export const GhLoop = async () => {
         case "session.idle": return say("idle", id)
       }
     },
-    "chat.message": async ({ sessionID }) => {
-      if (!children.has(sessionID)) say("submitted", sessionID)
+    "chat.message": async ({ sessionID }, { parts }) => {
+      if (children.has(sessionID)) return
+      say("submitted", sessionID, (parts ?? []).filter((p) => p.type === "text").map((p) => p.text).join("\n"))
     },
   }
 }

@@ -17,12 +17,13 @@ type Payload struct {
 }
 
 // ReadPayload reads the JSON object that a harness hands to its hooks. The
-// names are those of Claude Code, Codex, Gemini and Cursor (session_id), Copilot
-// (sessionId), and Codex's notify (thread-id). What is no such object tells nothing.
+// names are those of Claude Code, Codex and Gemini (session_id), Copilot
+// (sessionId), Cursor (conversation_id), and Codex's notify (thread-id). What is no such object tells nothing.
 func ReadPayload(b []byte) Payload {
 	var p struct {
 		SessionID string `json:"session_id"`
 		Session   string `json:"sessionId"`
+		Chat      string `json:"conversation_id"`
 		Thread    string `json:"thread-id"`
 		Prompt    string `json:"prompt"`
 		Kind      string `json:"notification_type"`
@@ -34,7 +35,7 @@ func ReadPayload(b []byte) Payload {
 		return Payload{}
 	}
 	out := Payload{Prompt: p.Prompt, Kind: clean(p.Kind), Why: clean(p.Reason)}
-	for _, id := range []string{p.SessionID, p.Session, p.Thread} {
+	for _, id := range []string{p.SessionID, p.Session, p.Chat, p.Thread} {
 		if work.UsableID(id) {
 			out.ID = id
 			break

@@ -40,7 +40,7 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 	if !paneID.MatchString(m.Pane) {
 		return Marked{}, ErrNotOurs
 	}
-	conds := []string{"#{!=:#{@loop_token},}"} // set on harnesses' own panes only, so that it is positive
+	conds := []string{"#{!=:#{@loop_token},}", same("pane_dead", "0")} // the token is set on harnesses' own panes only
 	said := "#{@loop_sent}"
 	if !m.Settled || m.Nonce != "" && !nonceShape.MatchString(m.Nonce) {
 		said = ""
