@@ -93,8 +93,7 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 	if p, ok := v.Pane(x); ok && p.Dead {
 		how = ", " + dispatch.Ended(p.DeadStatus)
 	}
-	fmt.Fprintf(e.out, "  %-14s %s%s
-", "state", s.paint(stateColour(state), s.lettered(state)), clean(how))
+	fmt.Fprintf(e.out, "  %-14s %s%s\n", "state", s.paint(stateColour(state), s.lettered(state)), clean(how))
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
 	if dispatch.Gone(x) {
