@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/journal"
@@ -46,7 +47,7 @@ func (d *Loop) Sync(ctx context.Context, refs []work.Ref, ask Ask, lanes *Lanes)
 			of := slices.DeleteFunc(slices.Clone(ws), func(w event.Watched) bool { return w.Ref.Host != host })
 			out.Watched += len(of)
 			seen, err := ask(ctx, host, of)
-			r := taking{Loop: d, ctx: ctx, lanes: lanes, out: &out, given: map[string]bool{}}
+			r := taking{Loop: d, ctx: ctx, lanes: lanes, out: &out, given: map[string]func() error{}}
 			errs = append(errs, err, r.all(seen))
 			if err == nil {
 				linked = append(linked, r.linked...)
@@ -135,26 +136,43 @@ func (d *Loop) watchedOf(r *work.Record) ([]event.Watched, error) {
 	return out, nil
 }
 
+// itemsAtOnce is how many items are dealt with beside each other: most of the
+// time each waits for the disk.
+const itemsAtOnce = 4
+
 // taking takes what one host answered.
 type taking struct {
 	*Loop
-	ctx    context.Context
-	lanes  *Lanes
+	ctx   context.Context
+	lanes *Lanes
+
+	mu     sync.Mutex // of what follows
 	out    *Synced
-	given  map[string]bool // deliveries: a thing on two records is told once
+	given  map[string]func() error // by delivery: a thing on two records is told once
 	linked []event.Watched
 }
 
 func (t *taking) all(seen []event.Seen) error {
 	var errs []error
+	var all sync.WaitGroup
+	places := make(chan struct{}, itemsAtOnce)
 	for len(seen) > 0 {
 		n := 1
 		for n < len(seen) && seen[n].Item.Same(seen[0].Item) {
 			n++
 		}
-		errs = append(errs, t.item(seen[:n]))
+		of := seen[:n]
 		seen = seen[n:]
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			err := t.item(of)
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			errs = append(errs, err)
+		})
 	}
+	all.Wait()
 	return errors.Join(errs...)
 }
 
@@ -167,7 +185,9 @@ func (t *taking) item(seen []event.Seen) error {
 	read := map[string]event.Position{}
 	for _, s := range seen {
 		if s.Hidden {
+			t.mu.Lock()
 			t.out.Hidden = append(t.out.Hidden, s.Ref)
+			t.mu.Unlock()
 			continue
 		}
 		if r != nil {
@@ -206,9 +226,6 @@ func same(a, b event.Position) bool {
 // take hands the events of one thing over, oldest first.
 func (t *taking) take(s event.Seen) error {
 	for _, f := range s.Found {
-		if t.given[f.Delivery] {
-			continue
-		}
 		if f.Past {
 			e, err := event.Read(f.Body, f.Name, f.Delivery)
 			if err != nil {
@@ -218,13 +235,22 @@ func (t *taking) take(s event.Seen) error {
 				continue
 			}
 		}
-		if err := t.lanes.Take(t.ctx, f.Name, f.Delivery, f.Body); err != nil {
+		if err := t.give(f)(); err != nil {
 			return fmt.Errorf("%s: %w", s.Ref, err)
 		}
-		t.given[f.Delivery] = true
-		t.out.Found++
 	}
 	return nil
+}
+
+// give hands an event over, for whoever calls it first; all hear how it went.
+func (t *taking) give(f event.Found) func() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.given[f.Delivery] == nil {
+		t.out.Found++
+		t.given[f.Delivery] = sync.OnceValue(func() error { return t.lanes.Take(t.ctx, f.Name, f.Delivery, f.Body) })
+	}
+	return t.given[f.Delivery]
 }
 
 // learn writes down what things are called now, their ids and their heads, and
@@ -313,6 +339,8 @@ func (t *taking) record(item work.Ref, pr event.Thing, source work.Source, since
 		t.note(line)
 	}
 	if isNew {
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		t.linked = append(t.linked, event.Watched{Item: item, Ref: pr.Ref, NodeID: pr.NodeID, Since: since, Birth: at})
 	}
 }

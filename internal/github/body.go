@@ -60,6 +60,9 @@ func (n *node) thread(changed members) members {
 	}
 	if n.pull() {
 		m["merged"], m["draft"] = n.State == "MERGED", n.Draft
+		if n.MayPush != nil {
+			m["maintainer_can_modify"] = *n.MayPush
+		}
 		m["base"] = members{"ref": n.Base, "repo": members{"full_name": n.Repo.Name}}
 		head := members{"ref": n.Branch, "sha": n.SHA, "repo": nil}
 		if n.HeadRepo != nil {

@@ -30,6 +30,7 @@ type node struct {
 	Branch      string        `json:"headRefName"`
 	SHA         string        `json:"headRefOid"`
 	Fork        bool          `json:"isCrossRepository"`
+	MayPush     *bool         `json:"maintainerCanModify"`
 	HeadRepo    *repo         `json:"headRepository"`
 	Repo        *repo         `json:"repository"`
 	Labels      *page[label]  `json:"labels"`
@@ -209,7 +210,7 @@ func (n *node) head(host string) *work.Head {
 		if n.HeadRepo != nil {
 			if r, err := work.ParseRepo(n.HeadRepo.Name); err == nil {
 				r.Host = host
-				h.Repo = r.String()
+				h.Repo, h.NoPush = r.String(), n.MayPush != nil && !*n.MayPush
 			}
 		}
 	}

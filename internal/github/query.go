@@ -27,7 +27,7 @@ fragment Print on Node{__typename id
 ...on Issue{number url title state updatedAt closedAt repository{...Repo} ` + pullsCounted + `}
 ...on PullRequest{...Pull closedAt closingIssuesReferences{totalCount}
  commits(last:1){nodes{commit{statusCheckRollup{state contexts{totalCount checkRunCountsByState{count state}}}}}}}}
-fragment Pull on PullRequest{__typename id number url title state updatedAt createdAt baseRefName headRefName headRefOid isCrossRepository headRepository{nameWithOwner} repository{...Repo}}
+fragment Pull on PullRequest{__typename id number url title state updatedAt createdAt baseRefName headRefName headRefOid isCrossRepository maintainerCanModify headRepository{nameWithOwner} repository{...Repo}}
 fragment Repo on Repository{nameWithOwner url defaultBranchRef{name}}`
 
 const tail = ` viewer{login} rateLimit{cost limit remaining resetAt}}`

@@ -12,7 +12,7 @@ import (
 // Do changes what GitHub has, or how it behaves, by a line of words. A REF is
 // owner/repo#number, NAME=VALUE pairs follow; _ in a value is a space.
 //
-//	issue REF [title= body= by= assoc=]           pr REF [… head= sha= base= fork= closes=REF,REF]
+//	issue REF [title= body= by= assoc=]           pr REF [… head= sha= base= fork= maypush=no closes=REF,REF]
 //	comment|review|inline REF [text= by= assoc= state= path= line=]
 //	edit ID text= [by=]                           label|unlabel REF NAME [by=]
 //	close|merge|reopen REF [by=]                  push REF SHA [by=]
@@ -110,7 +110,7 @@ func (c *command) create(t *thing, repo string, number int, pull bool) error {
 	t = &thing{
 		repo: repo, number: number, pull: pull, id: prefix + strconv.FormatInt(c.state.id(), 10), title: c.get("title", "t"), body: c.get("body", ""), state: "OPEN",
 		by: c.get("by", "octocat"), assoc: c.get("assoc", "MEMBER"), created: at, updated: at,
-		branch: c.get("head", "topic"), sha: c.get("sha", fmt.Sprintf("%040x", number)), base: c.get("base", "main"), fork: c.get("fork", ""),
+		branch: c.get("head", "topic"), sha: c.get("sha", fmt.Sprintf("%040x", number)), base: c.get("base", "main"), fork: c.get("fork", ""), mayPush: c.get("maypush", "yes") == "yes",
 	}
 	c.state.things = append(c.state.things, t)
 	return c.close(t, c.get("closes", ""))

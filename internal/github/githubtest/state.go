@@ -22,7 +22,7 @@ type state struct {
 type thing struct {
 	repo, id, title, body, state, by, assoc string
 	number                                  int
-	pull, draft, hidden                     bool
+	pull, draft, hidden, mayPush            bool
 	created, updated, closed                time.Time
 	branch, sha, base, fork                 string
 	labels                                  []string
@@ -192,7 +192,7 @@ func (s *state) pull(o object, t *thing, url string) {
 	default:
 		head["nameWithOwner"] = t.fork
 	}
-	o["isDraft"], o["isCrossRepository"], o["baseRefName"], o["headRefName"], o["headRefOid"], o["headRepository"] = t.draft, t.fork != "", t.base, t.branch, t.sha, head
+	o["maintainerCanModify"], o["isDraft"], o["isCrossRepository"], o["baseRefName"], o["headRefName"], o["headRefOid"], o["headRepository"] = t.mayPush, t.draft, t.fork != "", t.base, t.branch, t.sha, head
 	o["closingIssuesReferences"] = connection(t.closes, s.object, false)
 	o["reviews"] = connection(t.reviews, func(w *words) object { return s.review(w, url) }, false)
 	o["commits"] = resolver(func(a object) (any, error) {
