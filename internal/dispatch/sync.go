@@ -41,13 +41,14 @@ func (d *Loop) Sync(ctx context.Context, refs []work.Ref, ask Ask, lanes *Lanes)
 	defer unlock()
 	ws, err := d.watched(refs)
 	errs := []error{err}
+	given := map[string]func() error{}
 	for range 3 { // what a round finds on an item is asked about in the same call
 		var linked []event.Watched
 		for _, host := range hosts(ws) {
 			of := slices.DeleteFunc(slices.Clone(ws), func(w event.Watched) bool { return w.Ref.Host != host })
 			out.Watched += len(of)
 			seen, err := ask(ctx, host, of)
-			r := taking{Loop: d, ctx: ctx, lanes: lanes, out: &out, given: map[string]func() error{}}
+			r := taking{Loop: d, ctx: ctx, lanes: lanes, out: &out, given: given}
 			errs = append(errs, err, r.all(seen))
 			if err == nil {
 				linked = append(linked, r.linked...)
