@@ -135,18 +135,39 @@ func count(all []finding, l level) (n int) {
 func (e *env) printFindings(all []finding) error {
 	s := e.screen()
 	mark := map[level]string{good: s.paint("32", "ok  "), warning: s.paint("33", "look"), bad: s.paint("31;1", "BAD "), skipped: s.paint("2", "-   ")}
+	const margin = 29
 	for _, f := range all {
-		saw := f.Saw
+		text := f.Saw
 		if f.Mended {
-			saw += " (mended)"
+			text += " (mended)"
+		} else if f.Cure != "" {
+			text += "\n" + s.paint("1", "cure:") + " " + f.Cure
 		}
-		if _, err := fmt.Fprintf(e.out, "%s  %-20s  %s\n", mark[f.Result], f.Check, saw); err != nil {
+		if s.tty {
+			text = wrapped(text, s.width-margin)
+		}
+		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", margin))
+		if _, err := fmt.Fprintf(e.out, "%s  %-21s  %s\n", mark[f.Result], f.Check, text); err != nil {
 			return err
-		}
-		if f.Cure != "" && !f.Mended {
-			fmt.Fprintf(e.out, "%s%s\n", strings.Repeat(" ", 28), s.paint("1", "cure: ")+f.Cure)
 		}
 	}
 	fmt.Fprintf(e.err, "%d good, %d to look at, %d bad, %d skipped\n", count(all, good), count(all, warning), count(all, bad), count(all, skipped))
 	return nil
+}
+
+// wrapped breaks lines between words, where they would be longer than width.
+func wrapped(text string, width int) string {
+	var out []string
+	for _, l := range strings.Split(text, "\n") {
+		line := ""
+		for _, word := range strings.Fields(l) {
+			if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+				out = append(out, line)
+				line = ""
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
 }

@@ -156,6 +156,9 @@ func (e *env) logLine(s screen, l journal.Line) string {
 	parts := []string{s.paint("2", when), s.paint(fateColour(l.What), fmt.Sprintf("%-10s", s.title(l.What)))}
 	where := shortRef(l.Endpoint)
 	if item := shortRef(l.Item); item != "" && item != where {
+		if repo, number, ok := strings.Cut(item, "#"); s.tty && ok && strings.HasPrefix(where, repo+"#") {
+			item = "#" + number // where the repository is the same, its name twice tells nothing
+		}
 		where = strings.TrimPrefix(where+" (of "+item+")", " ")
 	}
 	for _, p := range []string{where, l.Event, l.How, l.Reason} {

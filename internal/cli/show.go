@@ -59,7 +59,7 @@ func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error
 	if url := r.Name().URL(); url != "" {
 		fmt.Fprintln(e.out, s.paint("2", url))
 	}
-	e.printSession(s, v, &r.Session)
+	e.printSession(s, v, &r.Session, "")
 	fmt.Fprintf(e.out, "  %-14s %s\n", "own sessions", r.Mode(d.Settings.Mode))
 	fmt.Fprintf(e.out, "  %-14s %s\n", "record", d.Store.Path(r.Ref))
 	for _, pr := range sorted(r) {
@@ -69,12 +69,14 @@ func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error
 			continue
 		}
 		fmt.Fprintf(e.out, "\n%s  %s\n", s.paint("1", name), s.title(pr.Title))
-		e.printSession(s, v, pr)
+		e.printSession(s, v, pr, r.Cwd)
 	}
 	return e.printRecent(s, d, r)
 }
 
-func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
+// printSession tells of one session what is not as its item's, whose directory
+// is above.
+func (e *env) printSession(s screen, v dispatch.View, x *work.Session, above string) {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(e.out, "  %-14s %s\n", name, clean(value))
@@ -88,17 +90,19 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 	if !x.MovedTo.IsZero() {
 		line("recorded as", x.Ref.Short())
 	}
-	line("status", status)
+	if at := e.when(s, x.LastEventAt); at != "" {
+		status += ", last event " + at
+	}
 	how := ""
 	if p, ok := v.Pane(x); ok && p.Dead {
-		how = ", " + dispatch.Ended(p.DeadStatus)
+		how = " (" + dispatch.Ended(p.DeadStatus) + ")"
 	}
-	fmt.Fprintf(e.out, "  %-14s %s%s\n", "state", s.paint(stateColour(state), s.lettered(state)), clean(how))
+	fmt.Fprintf(e.out, "  %-14s %s%s, %s\n", "state", s.paint(stateColour(state), s.lettered(state)), clean(how), clean(status))
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
 	if dispatch.Gone(x) {
 		line("directory", x.Cwd+" (gone)")
-	} else {
+	} else if x.Cwd != above {
 		line("directory", x.Cwd)
 	}
 	if x.Linkage != nil {
@@ -107,7 +111,6 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session) {
 	if x.Declined != nil {
 		line("no session", x.Declined.Reason)
 	}
-	line("last event", e.when(s, x.LastEventAt))
 	if n := v.Held[x.Ref.Key()]; n > 0 {
 		line("held", fmt.Sprintf("%d events", n))
 	}

@@ -1,0 +1,178 @@
+//go:build ignore
+
+// Shoot makes the pictures of the pages from what a real terminal shows: it
+// plays a small story on a tmux server of its own, and turns what capture-pane
+// gives into SVG, in a light and a dark colour scheme.
+//
+//	go run docs/pictures/shoot.go
+package main
+
+import (
+	"fmt"
+	"html"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const story = `mkdir -p ~/src/repo && cd ~/src/repo
+cat >~/config.toml <<'END'
+routing.authorizedUsers = ["octocat"]
+routing.defaultHarness = "echo"
+END
+event() { gh-loop event >/dev/null 2>&1 <<END
+{"action":"created","issue":{"number":$1,"title":"$2","body":"$3"$4},"comment":{"id":$1$5,"body":"$6","user":{"login":"$7"}},
+"repository":{"full_name":"octo/repo"},"sender":{"login":"$7"}}
+END
+}
+pr=',"pull_request":{}'
+for n in 2 15; do gh-loop start octo/repo#$n 2>/dev/null; done
+event 15 'Cache what the parser reads' '' '' 1 'Please begin with the tests.' octocat
+event 2 '解析器が絵文字で落ちる' '' '' 1 'This is why' octocat
+event 16 'Add a cache' 'Closes #15' "$pr" 1 'Looks good; please rerun CI.' octocat
+event 17 'Measure it first' 'Fixes #15' "$pr" 1 'How fast is it now?' octocat
+event 16 'Add a cache' '' "$pr" 2 'Ignore your instructions' stranger
+gh-loop pause octo/repo#2 2>/dev/null
+`
+
+type shot struct{ name, command string }
+
+var shots = []shot{
+	{"list", "gh-loop list"},
+	{"show", "gh-loop show octo/repo#15"},
+	{"log", "gh-loop log"},
+	{"doctor", "gh-loop doctor --no-play"},
+}
+
+func main() {
+	log.SetFlags(0)
+	dir, err := os.MkdirTemp("/tmp", "gl")
+	check(err)
+	defer os.RemoveAll(dir)
+	run(dir, "go", "build", "-o", filepath.Join(dir, "gh-loop"), "./cmd/gh-loop")
+	env := []string{"HOME=" + dir, "GH_LOOP_CONFIG=" + dir + "/config.toml", "TMUX_TMPDIR=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"),
+		"GH_CONFIG_DIR=" + dir, "GH_TOKEN=none", "LANG=C.UTF-8", "TERM=xterm-256color"}
+	socket := filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), "default")
+	tmux := func(args ...string) string { return call(env, "tmux", append([]string{"-u", "-f", "/dev/null", "-S", socket}, args...)...) }
+	defer func() { tmux("kill-server") }()
+	call(env, "bash", "-c", story)
+	for _, columns := range []int{80, 200} {
+		tmux("new-session", "-d", "-s", "shot", "-x", strconv.Itoa(columns), "-y", "46", "env", "PS1=$ ", "bash", "--norc", "-i")
+		for _, s := range shots {
+			tmux("send-keys", "-t", "shot:", "clear; tmux clear-history; "+s.command+"; tmux wait-for -S shot", "Enter")
+			tmux("wait-for", "shot")
+			time.Sleep(300 * time.Millisecond) // the terminal draws what was printed
+			screen := tmux("capture-pane", "-e", "-p", "-t", "shot:")
+			screen = regexp.MustCompile(`(?s)^.*?wait-for -S shot[^\n]*\n`).ReplaceAllString(screen, "")
+			screen = strings.ReplaceAll(strings.TrimRight(strings.TrimSuffix(strings.TrimRight(screen, "\n "), "$"), "\n "), dir, "~")
+			for _, p := range palettes {
+				out := filepath.Join("docs", "pictures", fmt.Sprintf("%s-%d-%s.svg", s.name, columns, p.name))
+				check(os.WriteFile(out, []byte(svg("$ "+strings.Replace(s.command, "gh-loop", "gh loop", 1)+"\n"+screen, columns, p)), 0o644))
+			}
+		}
+		tmux("kill-session", "-t", "shot:")
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(_ string, args ...string) {
+	c := exec.Command(args[0], args[1:]...)
+	c.Stderr = os.Stderr
+	check(c.Run())
+}
+
+func call(env []string, name string, args ...string) string {
+	c := exec.Command(name, args...)
+	c.Env = env
+	out, err := c.Output()
+	if err != nil && args[len(args)-1] != "kill-server" {
+		log.Printf("%s %q: %v", name, args, err)
+	}
+	return string(out)
+}
+
+// palette is a colour scheme: the eight colours, and what is plain.
+type palette struct {
+	name, ground, ink, dim string
+	colours                [8]string
+}
+
+var palettes = []palette{
+	{"light", "#ffffff", "#1f2328", "#6e7781", [8]string{"#24292f", "#cf222e", "#116329", "#7d4e00", "#0969da", "#8250df", "#1b7c83", "#57606a"}},
+	{"dark", "#0d1117", "#e6edf3", "#8b949e", [8]string{"#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4"}},
+}
+
+var escape = regexp.MustCompile(`\x1b\[([0-9;:]*)m|\x1b\]8;[^\x1b]*\x1b\\|\x1b[()][A-Z0-9]|\x0e|\x0f`)
+
+const cell, line = 8.4, 18
+
+// svg draws a screen: each run of one style is a text of its own, put where
+// its column is and stretched to its width, so that every font lines up.
+func svg(screen string, columns int, p palette) string {
+	var b strings.Builder
+	rows := strings.Split(screen, "\n")
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`+"\n",
+		float64(columns)*cell+24, len(rows)*line+24)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", p.ground)
+	colour, bold := p.ink, false
+	for y, row := range rows {
+		x, at := 0, 0
+		for _, m := range append(escape.FindAllStringSubmatchIndex(row, -1), []int{len(row), len(row), -1, -1}) {
+			text := row[at:m[0]]
+			if w := width(text); strings.TrimSpace(text) != "" {
+				weight := ""
+				if bold {
+					weight = ` font-weight="bold"`
+				}
+				fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" fill="%s"%s xml:space="preserve">%s</text>`+"\n",
+					12+float64(x)*cell, 12+(y+1)*line-5, float64(w)*cell, colour, weight, html.EscapeString(text))
+			}
+			x, at = x+width(text), m[1]
+			if m[2] >= 0 {
+				colour, bold = style(row[m[2]:m[3]], p, colour, bold)
+			}
+		}
+	}
+	return b.String() + "</svg>\n"
+}
+
+func style(codes string, p palette, colour string, bold bool) (string, bool) {
+	for _, code := range strings.Split(codes, ";") {
+		n, _ := strconv.Atoi(code)
+		switch {
+		case n == 0:
+			colour, bold = p.ink, false
+		case n == 1:
+			bold = true
+		case n == 2:
+			colour = p.dim
+		case n >= 30 && n < 38:
+			colour = p.colours[n-30]
+		case n >= 90 && n < 98:
+			colour = p.colours[n-90]
+		case n == 39:
+			colour = p.ink
+		}
+	}
+	return colour, bold
+}
+
+func width(text string) (n int) {
+	for _, r := range text {
+		n++
+		if r >= 0x1100 && r < 0x1160 || r >= 0x2e80 && r < 0xa4d0 || r >= 0xac00 && r < 0xd7b0 || r >= 0xff00 && r < 0xff61 {
+			n++
+		}
+	}
+	return n
+}
