@@ -58,7 +58,9 @@ func main() {
 	env := []string{"HOME=" + dir, "GH_LOOP_CONFIG=" + dir + "/config.toml", "TMUX_TMPDIR=" + dir, "PATH=" + dir + ":" + os.Getenv("PATH"),
 		"GH_CONFIG_DIR=" + dir, "GH_TOKEN=none", "LANG=C.UTF-8", "TERM=xterm-256color"}
 	socket := filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), "default")
-	tmux := func(args ...string) string { return call(env, "tmux", append([]string{"-u", "-f", "/dev/null", "-S", socket}, args...)...) }
+	tmux := func(args ...string) string {
+		return call(env, "tmux", append([]string{"-u", "-f", "/dev/null", "-S", socket}, args...)...)
+	}
 	defer func() { tmux("kill-server") }()
 	call(env, "bash", "-c", story)
 	for _, columns := range []int{80, 200} {
