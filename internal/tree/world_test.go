@@ -21,7 +21,7 @@ var (
 // world is a bare remote with the branches main and feature, and a clone of it
 // in which somebody works on main.
 type world struct {
-	t                   *testing.T
+	t                   testing.TB
 	dir, remote, clone  string
 	trees               Trees
 	ctx                 context.Context
@@ -90,6 +90,11 @@ func build(dir string) error {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
+	return openWorld(t)
+}
+
+func openWorld(t testing.TB) *world {
+	t.Helper()
 	dir := resolved(t.TempDir())
 	if err := os.CopyFS(dir, os.DirFS(first.dir)); err != nil {
 		t.Fatal(err)
