@@ -169,7 +169,7 @@ var listening = regexp.MustCompile(`webhooks on http://(\S+);`)
 
 func serving(ts *testscript.TestScript) string {
 	path := filepath.Join(worldOf(ts).work, "serve.log")
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); <-time.After(5 * time.Millisecond) {
 		if b, err := os.ReadFile(path); err == nil {
 			if m := listening.FindSubmatch(b); m != nil {
 				return string(m[1])

@@ -136,7 +136,7 @@ func newTrial(t *testing.T, a realAgent, bin, path string) *trial {
 			if os.RemoveAll(home) == nil {
 				break
 			}
-			time.Sleep(100 * time.Millisecond)
+			<-time.After(100 * time.Millisecond)
 		}
 	})
 	text := fmt.Sprintf("routing.authorizedUsers = [\"octocat\"]\nrouting.defaultHarness = %q\nrouting.tmux.socket = %q\n", a.name, r.socket)
@@ -219,7 +219,7 @@ func (r *trial) field(ref, expr string) string {
 
 // soon polls for as long as a loaded machine may need.
 func soon(so func() bool) bool {
-	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); !so(); <-time.After(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}
@@ -287,7 +287,7 @@ func (r *trial) starts(tries int) (started, resumed int) {
 			r.t.Log("its id was not learnt")
 		}
 		id := r.field(ref, ".harnessSessionId")
-		time.Sleep(time.Second) // it writes its history down after it has answered
+		<-time.After(time.Second) // it writes its history down after it has answered
 		r.end(session)
 		out, err := r.loop("", "start", ref)
 		if r.deliver(ref, second) && r.api.together(first, second) && r.field(ref, ".harnessSessionId") == id {

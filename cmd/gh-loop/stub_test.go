@@ -152,7 +152,7 @@ func mode(dir, word string) bool {
 
 // poll looks until something is so, or for as long as any script may run.
 func poll(so func() bool) {
-	for end := time.Now().Add(5 * time.Minute); !so() && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !so() && time.Now().Before(end); <-time.After(5 * time.Millisecond) {
 	}
 }
 

@@ -79,7 +79,7 @@ func waiting(ts *testscript.TestScript, neg bool, name string, args []string) {
 	if c == nil {
 		ts.Fatalf("waitfor cannot check %q", name)
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
 		err := c(ts, args)
 		if (err == nil) != neg {
 			return
@@ -171,7 +171,7 @@ func killServer(ts *testscript.TestScript, neg bool, args []string) {
 		err = exec.Command("kill", "-"+args[0], pid).Run()
 	}
 	ts.Check(err)
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
 		conn, err := net.Dial("unix", w.socket)
 		if err != nil {
 			return

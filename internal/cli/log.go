@@ -53,7 +53,7 @@ func (e *env) log(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	s := e.screen()
-	print := func(l journal.Line) error {
+	say := func(l journal.Line) error {
 		if c.Bool("json") {
 			enc := json.NewEncoder(e.out)
 			enc.SetEscapeHTML(false)
@@ -68,7 +68,7 @@ func (e *env) log(ctx context.Context, c *cli.Command) error {
 	flush := func() error {
 		caughtUp = true
 		for _, l := range last {
-			if err := print(l); err != nil {
+			if err := say(l); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (e *env) log(ctx context.Context, c *cli.Command) error {
 		switch {
 		case !w.takes(l):
 		case follow && caughtUp:
-			printErr = print(l)
+			printErr = say(l)
 		default:
 			last = append(last, l)
 			if n := c.Int("limit"); n > 0 && len(last) > n {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -72,7 +71,7 @@ func (a *act) start(dead *tmux.Pane) (tmux.Spawned, error) {
 	if err != nil {
 		return tmux.Spawned{}, err
 	}
-	if err := adapter.Installed(exec.LookPath); err != nil {
+	if err := adapter.Present(); err != nil {
 		return tmux.Spawned{}, err
 	}
 	if !there(a.cwd()) { // since it was chosen

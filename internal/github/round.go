@@ -58,7 +58,6 @@ type thing struct {
 	node    *node // the second
 	at      time.Time
 	hidden  bool
-	partial bool
 }
 
 func (r *round) add(w event.Watched) {

@@ -83,6 +83,9 @@ func promptOnly(element string) bool {
 	return ok && (flag == "" || strings.HasPrefix(flag, "-") && strings.HasSuffix(flag, "="))
 }
 
+// Present is Installed on our own PATH.
+func (a Adapter) Present() error { return a.Installed(exec.LookPath) }
+
 // Installed says what is missing to run the harness. lookPath is exec.LookPath,
 // or one that knows another PATH.
 func (a Adapter) Installed(lookPath func(string) (string, error)) error {

@@ -44,7 +44,7 @@ func harness(file string, moods []string) int {
 	case has("dies"):
 		return 3
 	case has("slow"):
-		time.Sleep(300 * time.Millisecond)
+		<-time.After(300 * time.Millisecond)
 	case has("stubborn"):
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	case has("parent"):
@@ -64,7 +64,7 @@ func harness(file string, moods []string) int {
 		fmt.Print("\x1b[?2004h")
 	}
 	if has("brief") {
-		time.Sleep(150 * time.Millisecond)
+		<-time.After(150 * time.Millisecond)
 		return 4
 	}
 	fmt.Print("hello\r\n")
@@ -173,7 +173,7 @@ func run(t *testing.T, s Server, words ...string) string {
 // until polls for an outcome.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); !done(); <-time.After(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never came true: %s", what)
 		}
@@ -184,7 +184,7 @@ func until(t *testing.T, what string, done func() bool) {
 func notes(t *testing.T, file, want string) {
 	t.Helper()
 	var got string
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); <-time.After(2 * time.Millisecond) {
 		if got = read(file); got == want {
 			return
 		}

@@ -200,7 +200,7 @@ func (w *world) list() []string {
 // until polls until something holds.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !holds(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			w.t.Fatalf("never: %s", what)
 		}
