@@ -25,14 +25,18 @@ func (c *client) end() {
 	_ = c.tty.Close()
 }
 
-// attach: client NAME SESSION [-r] - NAME becomes a variable that holds the
+// attach: client NAME SESSION [-r|-C] - NAME becomes a variable that holds the
 // client's name in tmux.
 func attach(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: client NAME SESSION [-r]")
+		ts.Fatalf("usage: client NAME SESSION [-r|-C]")
 	}
 	w := worldOf(ts)
-	cmd := exec.Command(w.tmux, append([]string{"-u", "-S", w.socket, "attach-session", "-t", "=" + args[1]}, args[2:]...)...)
+	words := []string{"-u", "-S", w.socket}
+	if len(args) > 2 && args[2] == "-C" {
+		words, args = append(words, "-C"), args[:2]
+	}
+	cmd := exec.Command(w.tmux, append(append(words, "attach-session", "-t", "="+args[1]), args[2:]...)...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMUX=", "HOME="+ts.Getenv("HOME"))
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	ts.Check(err)

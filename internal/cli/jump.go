@@ -11,7 +11,7 @@ import (
 
 func (e *env) jumpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "jump", Usage: "move this tmux client to another session of the item, to the one that waits longest for you, or to a REF's", ArgsUsage: "item|next|prev|waiting|REF",
+		Name: "jump", Usage: "move this tmux client to another session of the item, to the one that waits longest for you, or to a REF's", ArgsUsage: "item|next|prev|last|waiting|REF",
 		Description: "Examples:\n  gh loop jump next\n  gh loop jump waiting\n  gh loop jump 16",
 		Flags:       []cli.Flag{repoFlag(), &cli.StringFlag{Name: "client", Usage: "the client to move, by `NAME` (default: the one that looks at this session)"}},
 		Action:      e.jump,
@@ -19,7 +19,7 @@ func (e *env) jumpCommand() *cli.Command {
 }
 
 func (e *env) jump(ctx context.Context, c *cli.Command) error {
-	args, err := exactly(c, "item, next, prev, waiting or a REF")
+	args, err := exactly(c, "item, next, prev, last, waiting or a REF")
 	if err != nil {
 		return err
 	}
@@ -38,6 +38,8 @@ func (e *env) jump(ctx context.Context, c *cli.Command) error {
 	switch args[0] {
 	case "item", "next", "prev":
 		return d.Jump(ctx, socket, client, session, args[0])
+	case "last":
+		return tmux.Server{Socket: socket}.SwitchBack(ctx, client)
 	case "waiting":
 		return d.JumpWaiting(ctx, socket, client, session)
 	}

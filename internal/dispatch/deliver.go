@@ -275,6 +275,7 @@ func (a *act) adapter() (harness.Adapter, error) {
 func (a *act) done(how loop.How) {
 	a.out.Fate, a.out.How = loop.Delivered, how
 	a.out.TmuxTarget = a.s.TmuxTarget
+	title := a.s.Title
 	err := a.save(func(s *work.Session) {
 		if a.news.learn != nil {
 			s.Note(a.news.id, a.news.key, a.Now())
@@ -283,6 +284,9 @@ func (a *act) done(how loop.How) {
 	})
 	if err != nil {
 		a.out.Message = "delivered, but not noted: " + err.Error()
+	}
+	if how == loop.Pasted && a.s.Title != title { // who spawns tells the ring anyway
+		a.ring(a.ctx, a.rec.Ref)
 	}
 }
 

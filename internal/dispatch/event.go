@@ -241,7 +241,6 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 		return loop.Outcome{Item: r.Ref, Endpoint: e.Subject, Fate: loop.Settled, Reason: loop.Reopened, Message: "it was started at the terminal since"}
 	}
 	var c loop.Decision
-	titled := false
 	saved, err := d.Store.Change(ctx, r.Ref, func(now *work.Record) (*work.Record, error) {
 		if now == nil {
 			return nil, store.ErrNotFound
@@ -263,7 +262,6 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 		c = loop.Decide(r, e, d.Settings, d.at())
 		d.note(journal.Line{What: "error", Item: r.Ref.String(), Endpoint: e.PullRequest.String(), Event: e.Name, Delivery: e.Delivery, Message: "the pull request could not be recorded: " + err.Error()})
 	case saved != nil:
-		titled = titles(r) != titles(saved)
 		r = saved
 	}
 	d.noteDecision(r, e, c)
@@ -271,9 +269,6 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 	switch c.Act {
 	case loop.Deliver:
 		out := d.deliver(ctx, r.Ref, c.Endpoint, e, was != nil)
-		if titled && out.How == loop.Pasted {
-			d.ring(ctx, r.Ref)
-		}
 		d.announce(ctx, out)
 		return out
 	case loop.Command:

@@ -8,39 +8,31 @@ import (
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// Jump moves one client to a session of an item (rule 57). socket and session
-// say where the client is now; where is item, next or prev.
+// Jump moves one client to another session of an item (rule 57), as the keys
+// would. socket and session say where the client is now; where is item, next
+// or prev.
 func (d *Loop) Jump(ctx context.Context, socket, client, session, where string) error {
 	records, _, err := d.Store.Live()
 	if err != nil {
 		return err
 	}
-	r, here := locate(records, socket, session)
+	r, _ := locate(records, socket, session)
 	if r == nil {
 		return fmt.Errorf("this session belongs to no item: gh loop list shows those that do")
 	}
-	var members []*work.Session
-	at := -1
-	for _, s := range r.Endpoints() {
-		if s.Tmux == nil || s.Tmux.Socket != socket || s.Tmux.Session == "" {
-			continue
+	to := ""
+	for _, ring := range rings(r) {
+		for _, m := range ring.Members {
+			if ring.Socket == socket && m.Session == session {
+				to = map[string]string{"item": m.Parent, "next": m.Next, "prev": m.Prev}[where]
+			}
 		}
-		if s == here {
-			at = len(members)
-		}
-		members = append(members, s)
 	}
-	n := len(members)
-	var to *work.Session
-	switch where {
-	case "item":
-		to = &r.Session
-	case "next":
-		to = members[(at+1)%n]
-	case "prev":
-		to = members[(at+n-1)%n]
+	if to == "" {
+		return fmt.Errorf("%s has no session in that direction: gh loop show %s says what it has", r.Ref.Short(), r.Ref.Short())
 	}
-	return d.switchTo(ctx, socket, client, to)
+	_, s := locate(records, socket, to)
+	return d.switchTo(ctx, socket, client, s)
 }
 
 // JumpTo moves one client to the session of a ref.

@@ -115,14 +115,3 @@ func (d *Loop) ShowHeld() {
 
 // telling bounds what is only said to the status line.
 const telling = time.Second
-
-// titles is what menus show of an item's sessions.
-func titles(r *work.Record) string {
-	var all []string
-	for _, s := range r.Endpoints() {
-		if s.Tmux != nil {
-			all = append(all, s.Title)
-		}
-	}
-	return strings.Join(all, "\n")
-}

@@ -48,6 +48,15 @@ func (s Server) Switch(ctx context.Context, client, session string) error {
 	return err
 }
 
+// SwitchBack moves a client to where it was before.
+func (s Server) SwitchBack(ctx context.Context, client string) error {
+	if client == "" {
+		return fmt.Errorf("no client is named that could go back")
+	}
+	_, err := s.do(ctx, []string{"switch-client", "-l", "-c", client})
+	return err
+}
+
 // AttachArgs is the command line that attaches this terminal to a session
 // ($N), for the caller to become.
 func (s Server) AttachArgs(session string, readOnly bool) []string {
