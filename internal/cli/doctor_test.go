@@ -264,7 +264,7 @@ func TestDoctorCommand(t *testing.T) {
 // The dangerous cases hold with the tmux that is installed, and each is found
 // where a tmux does otherwise: one that ignores conditions, one that loses text.
 func TestRehearse(t *testing.T) {
-	real, err := exec.LookPath("tmux")
+	installed, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestRehearse(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.write("bin/tmux", "#!/bin/sh\n"+strings.ReplaceAll(c.script, "TMUX", real)+"\n")
+			w.write("bin/tmux", "#!/bin/sh\n"+strings.ReplaceAll(c.script, "TMUX", installed)+"\n")
 			if err := os.Chmod(filepath.Join(w.home, "bin/tmux"), 0o700); err != nil {
 				t.Fatal(err)
 			}

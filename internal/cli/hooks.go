@@ -76,8 +76,8 @@ func (e *env) settingsOf(c *cli.Command) (*settings, error) {
 	if s.bin, err = e.bin(); err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(s.path); err == nil {
-		s.path = real
+	if resolved, err := filepath.EvalSymlinks(s.path); err == nil {
+		s.path = resolved
 	}
 	b, err := os.ReadFile(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -282,12 +282,17 @@ func (d *Loop) forRecord(ctx context.Context, r *work.Record, e event.Event, tar
 		}
 		d.removeTrees(ctx, r, c.Endpoint, false)
 	case loop.Reopen:
-		if r.Names(e.Subject) {
-			d.readAnew(ctx, r.Ref)
-		}
-		d.ring(ctx, r.Ref)
+		d.reopened(ctx, r, e)
 	}
 	return out
+}
+
+// reopened puts what is live again back into GitHub's and the keys' reach.
+func (d *Loop) reopened(ctx context.Context, r *work.Record, e event.Event) {
+	if r.Names(e.Subject) {
+		d.readAnew(ctx, r.Ref)
+	}
+	d.ring(ctx, r.Ref)
 }
 
 func (d *Loop) noteDecision(r *work.Record, e event.Event, c loop.Decision) {

@@ -32,10 +32,10 @@ func round(t *testing.T, d *Loop, seen func(w event.Watched) event.Seen) (asked 
 	return asked, told, err
 }
 
-func at(w event.Watched, print string) event.Seen {
+func at(w event.Watched, fingerprint string) event.Seen {
 	return event.Seen{
 		Watched: w, Thing: event.Thing{Ref: w.Ref, NodeID: "N" + w.Ref.Short(), Title: "t", State: "OPEN"},
-		Next: event.Position{Print: print, Since: "2026-08-07T10:00:00Z"},
+		Next: event.Position{Print: fingerprint, Since: "2026-08-07T10:00:00Z"},
 	}
 }
 

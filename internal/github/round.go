@@ -261,8 +261,8 @@ func (r *round) changed() []*thing {
 		if t.print == nil {
 			continue
 		}
-		print := t.print.print(t.at)
-		if slices.ContainsFunc(t.watched, func(w event.Watched) bool { return print == "" || w.Read.Print != print }) {
+		now := t.print.print(t.at)
+		if slices.ContainsFunc(t.watched, func(w event.Watched) bool { return now == "" || w.Read.Print != now }) {
 			out = append(out, t)
 		}
 	}

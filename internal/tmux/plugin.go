@@ -327,10 +327,10 @@ func (s Server) keyNote(ctx context.Context, table, key string) string {
 var tableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // difference is what loading changed, and how it is undone.
-func (before snapshot) difference(after snapshot) []change {
+func (snap snapshot) difference(after snapshot) []change {
 	var changes []change
 	for _, name := range slices.Sorted(maps.Keys(after.keys)) {
-		b, was := after.keys[name], before.keys[name]
+		b, was := after.keys[name], snap.keys[name]
 		if b.listed() == was.listed() {
 			continue
 		}
@@ -341,12 +341,12 @@ func (before snapshot) difference(after snapshot) []change {
 		changes = append(changes, c)
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.hooks)) {
-		if before.hooks[name] != after.hooks[name] {
+		if snap.hooks[name] != after.hooks[name] {
 			changes = append(changes, change{Kind: "hook", Name: name, Now: digest(after.hooks[name])})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.options)) {
-		if _, had := before.options[name]; !had {
+		if _, had := snap.options[name]; !had {
 			changes = append(changes, change{Kind: "option", Name: name, Now: digest(after.options[name])})
 		}
 	}

@@ -79,7 +79,7 @@ func (t Trees) bring(n *note, path, from string) (warnings []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	brought := map[string]string{}
 	each := func(list []string, how func(*os.Root, string, string) (string, error)) {
 		for _, rel := range list {

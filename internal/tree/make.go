@@ -118,13 +118,18 @@ func (t Trees) build(ctx context.Context, n *note, was made, path string, r Requ
 	}
 	t.sweep(clean, m, path)
 	if !there {
-		_, _ = t.git(clean, s.clone, "branch", "--quiet", "-D", "--", branch)
-		_, _ = t.git(clean, s.clone, "config", "--remove-section", "branch."+branch)
+		t.dropBranch(clean, s.clone, branch)
 	}
 	if ctx.Err() == nil {
 		err = failed(err, "the tree %q cannot be made", path)
 	}
 	return Tree{}, errors.Join(err, n.append("gone"))
+}
+
+// dropBranch takes back a branch that was made for a tree that was not.
+func (t Trees) dropBranch(ctx context.Context, clone, branch string) {
+	_, _ = t.git(ctx, clone, "branch", "--quiet", "-D", "--", branch)
+	_, _ = t.git(ctx, clone, "config", "--remove-section", "branch."+branch)
 }
 
 // forget takes away what is left of a tree that a person deleted or moved, or
