@@ -240,7 +240,7 @@ func TestManual(t *testing.T) {
 	w.run("man")
 	page := w.out.String()
 	for _, c := range w.env().root().Commands {
-		if has := strings.Contains(page, "\n.SS "+c.Name); has == c.Hidden {
+		if has := regexp.MustCompile(`(?m)^\.SS ` + c.Name + `\b( |$)`).MatchString(page); has == c.Hidden {
 			t.Errorf("%s is there: %t", c.Name, has)
 		}
 	}
