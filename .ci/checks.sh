@@ -47,7 +47,7 @@ shell_files() {
 # go_tests prints a line for each package, and all that failed tests printed.
 go_tests() {
 	local ok=0
-	CGO_ENABLED=1 go test -race -timeout 9m -json ./... >"$tmp/go.json" || ok=1
+	CGO_ENABLED=1 go test -race -timeout 25m -json ./... >"$tmp/go.json" || ok=1
 	jq -r 'select(.Test == null and (.Action | IN("pass", "fail", "skip"))) | "\(.Action)  \(.Package)  \(.Elapsed * 10 | round / 10) s"' "$tmp/go.json"
 	jq -rsj '([.[] | select(.Action == "fail") | {("\(.Package) \(.Test)"): true}] | add // {}) as $bad
     | .[] | select(.Action == "build-output" or (.Action == "output" and $bad["\(.Package) \(.Test)"])) | .Output' "$tmp/go.json"
