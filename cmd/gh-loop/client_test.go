@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,6 +19,17 @@ type client struct {
 	name string
 	cmd  *exec.Cmd
 	tty  *os.File
+
+	mu   sync.Mutex
+	seen []byte // what it was sent since a key was pressed last
+}
+
+// Write takes what tmux draws.
+func (c *client) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = append(c.seen, b...)
+	return len(b), nil
 }
 
 func (c *client) end() {
@@ -40,8 +53,9 @@ func attach(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "TMUX=", "HOME="+ts.Getenv("HOME"))
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	ts.Check(err)
-	w.clients = append(w.clients, &client{args[0], cmd, tty})
-	go func() { _, _ = io.Copy(io.Discard, tty) }() // ends with the terminal
+	c := &client{name: args[0], cmd: cmd, tty: tty}
+	w.clients = append(w.clients, c)
+	go func() { _, _ = io.Copy(c, tty) }() // ends with the terminal
 	waiting(ts, false, "looks", args[:2])
 	name, err := w.seen(w.clients[len(w.clients)-1], "#{client_name}")
 	ts.Check(err)
@@ -77,9 +91,30 @@ func press(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	keys, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
+	c.mu.Lock()
+	c.seen = nil
+	c.mu.Unlock()
 	_, err = c.tty.WriteString(keys)
 	ts.Check(err)
 }
+
+// sees: sees NAME TEXT - the client was sent that text since its last key,
+// whatever is drawn between its words.
+func sees(ts *testscript.TestScript, args []string) error {
+	c, err := worldOf(ts).client(args[0])
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := strings.Join(strings.Fields(controls.ReplaceAllString(string(c.seen), " ")), " ")
+	if !strings.Contains(got, args[1]) {
+		return fmt.Errorf("%s does not see %q but %q", args[0], args[1], got)
+	}
+	return nil
+}
+
+var controls = regexp.MustCompile(`\x1b(\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|.)|[\x00-\x1f]`)
 
 // looks: looks NAME SESSION - the client shows that session.
 func looks(ts *testscript.TestScript, args []string) error {

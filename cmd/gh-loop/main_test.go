@@ -106,6 +106,11 @@ func newWorld(env *testscript.Env, tmux string) error {
 	env.Setenv("LOG", filepath.Join(w.state, "log", "events.jsonl"))
 	env.Setenv("TMUX_TMPDIR", short)
 	env.Setenv("SOCKET", w.socket)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	env.Setenv("ROOT", root)
 	env.Setenv("GH_REPO", "octo/repo")
 	env.Setenv("GH_TOKEN", "none")
 	env.Setenv("GORACE", cmp.Or(os.Getenv("GORACE"), "atexit_sleep_ms=0"))

@@ -29,7 +29,7 @@ func checks() map[string]check {
 	return map[string]check{
 		"fate": fate, "arrived": arrived, "nowhere": nowhere, "messages": messages, "ready": ready,
 		"record": record, "records": records, "sessions": sessions, "json": asJSON, "logged": logged,
-		"tmux": tmuxSays, "screen": screen, "there": there, "looks": looks, "children": children, "inbox": inbox, "tidy": tidy,
+		"tmux": tmuxSays, "screen": screen, "there": there, "looks": looks, "sees": sees, "children": children, "inbox": inbox, "tidy": tidy,
 		"line": hasLine,
 	}
 }
@@ -56,7 +56,7 @@ func commands() map[string]func(ts *testscript.TestScript, neg bool, args []stri
 		}
 	}
 	// What arrives at an agent is there a moment after tmux typed it.
-	for _, name := range []string{"arrived", "messages", "ready", "screen", "looks"} {
+	for _, name := range []string{"arrived", "messages", "ready", "screen", "looks", "sees"} {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) { waiting(ts, neg, name, args) }
 	}
 	return all

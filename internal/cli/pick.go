@@ -48,10 +48,8 @@ func (e *env) pick(ctx context.Context, c *cli.Command) error {
 	case c.String("preview") != "":
 		return e.watch(ctx, d, c.String("preview"))
 	}
-	if !c.Bool("rows") && !c.Bool("plain") && e.screen().tty {
-		if found, err := e.fzf(c.String("client")); found {
-			return err
-		}
+	if !c.Bool("rows") && !c.Bool("plain") && e.screen().tty && tmux.Has("fzf") {
+		return e.fzf(c.String("client"))
 	}
 	v, err := d.Look(ctx)
 	if err != nil {
@@ -142,15 +140,17 @@ func pickHelp() string {
 	return help
 }
 
-// fzf becomes fzf, if there is one. It calls us again for rows, preview and
-// deeds; refs are all that it hands over.
-func (e *env) fzf(client string) (found bool, err error) {
+// fzf becomes fzf. It calls us again for rows, preview and deeds; refs are all
+// that it hands over. That nothing is picked (130, or 1) is no failure, which
+// would keep the popup open.
+func (e *env) fzf(client string) error {
 	bin, err := e.bin()
 	if err != nil {
-		return true, err
+		return err
 	}
 	self := `"$GH_LOOP_BIN" pick `
 	args := []string{
+		"-c", `fzf "$@"; c=$?; [ $c -eq 1 ] || [ $c -eq 130 ] || exit $c`, "fzf",
 		"--ansi", "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse", "--info", "inline", "--prompt", "gh loop> ",
 		"--header", pickHelp(), "--preview", self + "--preview {1}", "--preview-window", "down,60%",
 		"--bind", `enter:execute(` + self + `--do go --client "$GH_LOOP_CLIENT" {1})+abort`,
@@ -159,7 +159,7 @@ func (e *env) fzf(client string) (found bool, err error) {
 		args = append(args, "--bind", k.key+":execute("+self+"--do "+k.do+` --client "$GH_LOOP_CLIENT" {1})+reload(`+self+"--rows)+refresh-preview")
 	}
 	env := append(os.Environ(), "GH_LOOP_BIN="+bin, "GH_LOOP_CLIENT="+client, "SHELL=/bin/sh", "FZF_DEFAULT_COMMAND="+self+"--rows")
-	return tmux.Become("fzf", args, env)
+	return tmux.Become("sh", args, env)
 }
 
 // pickDo does one thing with a picked ref, in words that could have been typed.

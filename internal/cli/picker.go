@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -96,9 +97,12 @@ func (p *picker) choose(ctx context.Context, keys <-chan []byte, next chan<- boo
 			if !open {
 				return "", nil
 			}
-			do, done := p.press(b)
-			if done || do != "" {
-				return do, nil
+			for len(b) > 0 { // several keys may come at once
+				n := keyLen(b)
+				do, done := p.press(string(b[:n]))
+				if b = b[n:]; done || do != "" {
+					return do, nil
+				}
 			}
 			next <- true
 		case <-tick:
@@ -134,10 +138,25 @@ func (p *picker) shown() []row {
 // list is how many lines the conversations get.
 func (p *picker) list() int { return max(1, (p.height-3)*2/5) }
 
-// press takes what one read gave: a key, or text that was pasted.
-func (p *picker) press(b []byte) (do string, done bool) {
+// keyLen is how many bytes the first key takes: an escape sequence, or a character.
+func keyLen(b []byte) int {
+	if b[0] != 0x1b || len(b) == 1 {
+		_, n := utf8.DecodeRune(b)
+		return n
+	}
+	for i := 2; i < len(b); i++ {
+		if b[i] >= 0x40 {
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// press takes one key. It says what to do with the row under the cursor, or
+// that nothing will be picked.
+func (p *picker) press(key string) (do string, done bool) {
 	last := max(0, len(p.shown())-1)
-	switch s := string(b); s {
+	switch key {
 	case "\r", "\n":
 		return "go", false
 	case "\x1b", "\x03", "\x04", "\x07":
@@ -156,12 +175,12 @@ func (p *picker) press(b []byte) (do string, done bool) {
 		p.filter, p.at = nil, 0
 	default:
 		for _, k := range pickKeys {
-			if len(b) == 1 && b[0] == k.key[len(k.key)-1]&0x1f {
+			if len(key) == 1 && key[0] == k.key[len(k.key)-1]&0x1f {
 				return k.do, false
 			}
 		}
-		if b[0] >= 0x20 {
-			p.filter, p.at = append(p.filter, []rune(clean(s))...), 0
+		if key[0] != 0x1b {
+			p.filter, p.at = append(p.filter, []rune(clean(key))...), 0
 		}
 	}
 	return "", false

@@ -21,12 +21,18 @@ func (s Server) Browse(ctx context.Context, session, url string) error {
 	return err
 }
 
+// Has says whether a program is on PATH.
+func Has(name string) bool {
+	_, err := exec.LookPath(name)
+	return err == nil
+}
+
 // Become replaces this program by another one of PATH. It returns only if that
-// fails; found says whether there is one.
-func Become(name string, args, env []string) (found bool, err error) {
+// fails.
+func Become(name string, args, env []string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return false, fmt.Errorf("%q is not installed: %w", name, errors.Unwrap(err))
+		return fmt.Errorf("%q is not installed: %w", name, errors.Unwrap(err))
 	}
-	return true, syscall.Exec(path, append([]string{name}, args...), env)
+	return syscall.Exec(path, append([]string{name}, args...), env)
 }

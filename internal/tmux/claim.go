@@ -32,6 +32,5 @@ func (s Server) Claim(ctx context.Context, pane string, sp Spawn) (Pane, error) 
 // that fails.
 func (s Server) Attach(session string, readOnly bool, env []string) error {
 	args := s.AttachArgs(session, readOnly)
-	_, err := Become(args[0], args[1:], env)
-	return err
+	return Become(args[0], args[1:], env)
 }
