@@ -62,7 +62,14 @@ apt_go() {
 }
 
 on_debian() { grep -qx 'ID=debian' /etc/os-release; }
-backports() { sed -n 's|^VERSION_CODENAME=\(.*\)|deb http://deb.debian.org/debian \1-backports main|p' /etc/os-release; }
+
+# archive is where this machine gets its packages from.
+archive() {
+	cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+		sed -nE 's/^URIs: *([^ ]+).*/\1/p; s/^deb +(\[[^]]*\] +)?([^ ]+).*/\2/p' | head -n 1
+}
+
+backports() { sed -n "s|^VERSION_CODENAME=\(.*\)|deb $(archive) \1-backports main|p" /etc/os-release; }
 
 # see_backports lets apt read Debian's backports for as long as we run: the
 # machine's own list of sources stays as it is.
