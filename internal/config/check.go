@@ -15,7 +15,7 @@ import (
 
 var (
 	user        = regexp.MustCompile(`^(app/)?[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?$`)
-	harnessName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	harnessName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
 
 // isUser says whether a text is a login, in any form that GitHub gives it, or
@@ -59,7 +59,7 @@ func (r *reader) harnesses(c *Config, at toml.Key, table map[string]any) {
 			r.wrong(key, "%s stands where there should be a table: write [%s] on a line of its own, and start = [\"program\"] below it", kind(table[name]), key)
 			continue
 		}
-		if !harnessName.MatchString(name) {
+		if !harnessName.MatchString(name) || len(name) > 64 {
 			r.wrong(key, "a harness is named with letters, digits, '_' and '-', such as [harness.mine]")
 			continue
 		}

@@ -132,8 +132,32 @@ func (s Server) identity(pid, start string) (Identity, bool) {
 }
 
 var (
-	sessionID   = regexp.MustCompile(`^\$[0-9]{1,10}$`)
-	paneID      = regexp.MustCompile(`^%[0-9]{1,10}$`)
-	tokenShape  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	sessionID   = idShape('$')
+	paneID      = idShape('%')
+	tokenShape  = wordShape(128)
 	sessionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 )
+
+// Patterns that nearly every call needs are no regular expressions: these are
+// compiled anew whenever the program starts, which a hook does at each close.
+
+// idShape is a mark and up to ten digits.
+type idShape byte
+
+// MatchString says whether s is such an id.
+func (mark idShape) MatchString(s string) bool {
+	return len(s) > 1 && len(s) <= 11 && s[0] == byte(mark) && strings.Trim(s[1:], "0123456789") == ""
+}
+
+// wordShape is so many letters, digits, "_" and "-" at most, and one at least.
+type wordShape int
+
+// MatchString says whether s is such a word.
+func (most wordShape) MatchString(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= int(most)
+}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Plugin is what is added to a user's tmux: plain configuration, and the
@@ -60,12 +61,17 @@ type snapshot struct {
 }
 
 var (
-	keyLine    = regexp.MustCompile(`^bind-key\s+(-r\s+)?-T\s+(\S+)\s+(\S+)\s+(.*)$`)
-	optionLine = regexp.MustCompile(`^(@loop\S*)(?: (.*))?$`)
-	hookLine   = regexp.MustCompile(`^([a-z-]+\[8172\]) (.*)$`)
+	keyLine    = pattern(`^bind-key\s+(-r\s+)?-T\s+(\S+)\s+(\S+)\s+(.*)$`)
+	optionLine = pattern(`^(@loop\S*)(?: (.*))?$`)
+	hookLine   = pattern(`^([a-z-]+\[8172\]) (.*)$`)
 	// confKey is a line of keys.conf that binds a key, and the option that changes it.
-	confKey = regexp.MustCompile(`^(bind-key (?:-N "[^"]*" )?(?:-r )?-T )(\S+) (\S+) (.*) # (@loop-key-[a-z-]+)$`)
+	confKey = pattern(`^(bind-key (?:-N "[^"]*" )?(?:-r )?-T )(\S+) (\S+) (.*) # (@loop-key-[a-z-]+)$`)
 )
+
+// pattern is compiled when it is needed first: most commands load no plugin.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 const ruler = "GH-LOOP-RULER"
 
@@ -92,12 +98,12 @@ func (s Server) snapshot(ctx context.Context, options ...string) (snapshot, erro
 		}
 	}
 	for l := range strings.Lines(parts[1]) {
-		if m := hookLine.FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
+		if m := hookLine().FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
 			snap.hooks[m[1]] = m[2]
 		}
 	}
 	for l := range strings.Lines(parts[2]) {
-		if m := optionLine.FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
+		if m := optionLine().FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
 			snap.options[m[1]] = m[2]
 		}
 	}
@@ -113,7 +119,7 @@ func (s Server) snapshot(ctx context.Context, options ...string) (snapshot, erro
 }
 
 func parseBinding(l string) (binding, bool) {
-	m := keyLine.FindStringSubmatch(l)
+	m := keyLine().FindStringSubmatch(l)
 	if m == nil {
 		return binding{}, false
 	}
@@ -188,7 +194,7 @@ func (s Server) Load(ctx context.Context, p Plugin) (Loaded, error) {
 	var did Loaded
 	asked := []string{"@loop-bin"}
 	for l := range strings.Lines(p.Keys) {
-		if m := confKey.FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
+		if m := confKey().FindStringSubmatch(strings.TrimSuffix(l, "\n")); m != nil {
 			asked = append(asked, m[5])
 		}
 	}
@@ -252,7 +258,7 @@ type wish struct {
 func (s Server) keys(ctx context.Context, before snapshot, conf string, did *Loaded) (string, error) {
 	var out []string
 	for l := range strings.Lines(conf) {
-		m := confKey.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
+		m := confKey().FindStringSubmatch(strings.TrimSuffix(l, "\n"))
 		if m == nil {
 			out = append(out, strings.TrimSuffix(l, "\n"))
 			continue
@@ -295,7 +301,7 @@ func (s Server) heed(ctx context.Context, w *wish, value string) (good bool, err
 	case len(f) == 0 || len(f) == 1 && f[0] == "off":
 		w.off = true
 		return true, nil
-	case len(f) > 2 || len(f) == 2 && !tableName.MatchString(f[0]):
+	case len(f) > 2 || len(f) == 2 && !tableName().MatchString(f[0]):
 		return false, nil
 	case len(f) == 2:
 		w.table = f[0]
@@ -306,7 +312,7 @@ func (s Server) heed(ctx context.Context, w *wish, value string) (good bool, err
 	if errors.As(err, &refused) && refused.Exit > 0 {
 		return false, nil
 	}
-	m := keyLine.FindStringSubmatch(strings.TrimSpace(out))
+	m := keyLine().FindStringSubmatch(strings.TrimSpace(out))
 	if err != nil || m == nil {
 		return false, err
 	}
@@ -324,7 +330,7 @@ func (s Server) keyNote(ctx context.Context, table, key string) string {
 	return f[2]
 }
 
-var tableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var tableName = pattern(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // difference is what loading changed, and how it is undone.
 func (snap snapshot) difference(after snapshot) []change {

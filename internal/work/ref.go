@@ -33,7 +33,7 @@ var (
 	segment    = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 	hostLike   = regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]{1,5})?|[A-Za-z0-9-]+:[0-9]{1,5})$`)
 	ownerShape = regexp.MustCompile(`^[A-Za-z0-9](-?[A-Za-z0-9_])*$`)
-	repoShape  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	repoShape  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 	digits     = regexp.MustCompile(`^[0-9]+$`)
 )
 
@@ -230,7 +230,7 @@ func (r Ref) URL() string {
 	if host == "" {
 		host = DefaultHost
 	}
-	if !hostLike.MatchString(host) || !ownerShape.MatchString(r.Owner) || !repoShape.MatchString(r.Repo) || r.Repo == "." || r.Repo == ".." || r.Number < 1 {
+	if !hostLike.MatchString(host) || !ownerShape.MatchString(r.Owner) || !repoShape.MatchString(r.Repo) || len(r.Repo) > 100 || r.Repo == "." || r.Repo == ".." || r.Number < 1 {
 		return ""
 	}
 	return fmt.Sprintf("https://%s/%s/%s/issues/%d", host, r.Owner, r.Repo, r.Number)

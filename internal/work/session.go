@@ -116,10 +116,10 @@ type Declined struct {
 	At     string `json:"at,omitempty"`
 }
 
-var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // UsableID says whether an id read back may enter an argument list (rule 14).
-func UsableID(id string) bool { return conversationID.MatchString(id) }
+func UsableID(id string) bool { return len(id) <= 128 && conversationID.MatchString(id) }
 
 // Names says whether a ref names what the session is about, by the name that
 // the record has or by the present one.
