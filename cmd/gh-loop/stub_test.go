@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -75,12 +76,16 @@ func listen(dir, id string) {
 	typed, asks := make([]byte, 1<<16), false
 	for {
 		n, err := os.Stdin.Read(typed)
+		at := time.Now()
 		if err != nil || bytes.Equal(typed[:n], []byte{4}) {
 			return
 		}
 		if asks = asks || n == 1 && typed[0] == 'P'; asks {
 			asks = ask(dir, id, typed[:n])
 			continue
+		}
+		if mode(dir, "clock") {
+			note(dir, "clock", []byte(strconv.FormatInt(at.UnixNano(), 10)+"\n"))
 		}
 		if mode(dir, "dialog") {
 			note(dir, "lost."+id, typed[:n])
