@@ -38,7 +38,11 @@ func run(t *testing.T, dir string, args ...string) *terminal {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &terminal{t: t, master: master, slave: slave, cancel: cancel, ended: make(chan error, 1)}
-	go func() { c.ended <- Echo(ctx, args, slave, slave, dir) }()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		c.ended <- Echo(ctx, args, slave, slave, dir)
+	}()
 	go func() {
 		b := make([]byte, 4096)
 		for {
@@ -53,6 +57,7 @@ func run(t *testing.T, dir string, args ...string) *terminal {
 	}()
 	t.Cleanup(func() {
 		cancel()
+		<-over
 		_ = master.Close()
 		_ = slave.Close()
 	})
