@@ -147,36 +147,30 @@ func (x *exam) directories() finding {
 	return fine("all there")
 }
 
-// trees are those that stand where we make them and are in no record.
+// trees are those that stay behind, and what is none and stands among them.
 func (x *exam) trees() finding {
-	root := x.d.Trees.Root
-	names, err := os.ReadDir(root)
-	if errors.Is(err, os.ErrNotExist) {
-		return fine("none")
-	} else if err != nil {
+	if len(x.damaged) > 0 {
+		return pass("a record cannot be read, so that nobody can say whose a tree is")
+	}
+	kept, err := x.d.KeptTrees(x.live)
+	if err != nil {
 		return wrong("see to it that you own it, or set workspace.root", "%s", err)
 	}
-	known := map[string]bool{}
-	for _, r := range append(slices.Clone(x.live), x.ended...) {
-		for _, s := range r.Endpoints() {
-			known[filepath.Clean(s.Tree)] = true
+	var left, strange []string
+	for _, t := range kept {
+		if t.Ref == "" {
+			strange = append(strange, t.Path+" "+whyKept(t))
+		} else {
+			left = append(left, refOf(t.Ref).Short()+" in "+t.Path+" "+whyKept(t))
 		}
 	}
-	var lost []string
-	n := 0
-	for _, d := range names {
-		path := filepath.Join(root, d.Name())
-		if !d.IsDir() || d.Name()[0] == '.' {
-			continue
-		}
-		if n++; !known[path] {
-			lost = append(lost, path)
-		}
+	switch {
+	case len(left) > 0:
+		return warn("gh loop cleanup REF takes a tree away, with --force whatever is in it", "%s", list(append(left, strange...)))
+	case len(strange) > 0:
+		return warn("move it away", "%s", list(strange))
 	}
-	if len(lost) > 0 {
-		return warn("see what is in it (git -C PATH status), then: git -C PATH worktree remove PATH", "trees that are in no record: %s", list(lost))
-	}
-	return fine("%d, each in a record", n)
+	return fine("none that nobody works in")
 }
 
 // locks are held for moments. What is held each time that we look is not.

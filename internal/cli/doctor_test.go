@@ -133,7 +133,10 @@ var sicknesses = []sick{
 		w.write("state/local/github-octo-repo-1.json", `{"workItem":{"ref":"github:octo/repo#1"},"harness":"claude","cwd":"/","status":"active","pullRequests":[{"workItem":5}]}`)
 	}, warning, "octo/repo#1: workItem", nil, false},
 	{"directories", func(w *world) { w.item("octo/repo#1", func(r *work.Record) { r.Cwd = "/nowhere" }) }, warning, "octo/repo#1 in /nowhere", nil, false},
-	{"trees", func(w *world) { w.make("state/trees/github-octo-repo-9/x") }, warning, "github-octo-repo-9", nil, false},
+	{"trees", func(w *world) {
+		w.make("state/trees/github-octo-repo-9")
+		w.write("state/trees/github-octo-repo-9/x", "")
+	}, warning, "github-octo-repo-9 is no tree of ours", nil, false},
 	{"locks", func(w *world) {
 		s := &store.Store{Dir: w.state}
 		unlock, err := s.LockEndpoint(context.Background(), refOf("github:octo/repo#1"))

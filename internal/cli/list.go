@@ -138,14 +138,22 @@ func (e *env) printKept(d *dispatch.Loop, v dispatch.View) error {
 	}
 	kept, err := d.KeptTrees(v.Records)
 	for _, t := range kept {
-		ref := refOf(t.Ref).Short()
-		why := "was left behind"
-		if t.Why != "" {
-			why = "is kept, it has " + t.Why
+		if t.Ref != "" {
+			ref := refOf(t.Ref).Short()
+			fmt.Fprintf(e.err, "%s: the tree %s; gh loop cleanup %s takes it away, with --force whatever is in it\n", ref, clean(t.Path+" "+whyKept(t)), ref)
 		}
-		fmt.Fprintf(e.err, "%s: the tree %s %s; gh loop cleanup %s takes it away, with --force whatever is in it\n", ref, clean(t.Path), clean(why), ref)
 	}
 	return err
+}
+
+func whyKept(t dispatch.KeptTree) string {
+	switch {
+	case t.Ref == "":
+		return "is no tree of ours"
+	case t.Why == "":
+		return "was left behind"
+	}
+	return "is kept, it has " + t.Why
 }
 
 func (e *env) row(t tableprinter.TablePrinter, s screen, v dispatch.View, indent string, x *work.Session, wide bool) {

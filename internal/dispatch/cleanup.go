@@ -23,9 +23,9 @@ type Step struct {
 // Plan says what Cleanup would do about a ref, and does nothing. A step's error
 // is why its tree would certainly stay.
 func (d *Loop) Plan(ctx context.Context, ref work.Ref) ([]Step, error) {
-	owners, err := d.owners(ref)
-	if err != nil {
-		return nil, err
+	owners, notHere := d.owners(ref)
+	if notHere != nil && !isNotHere(notHere) {
+		return nil, notHere
 	}
 	var out []Step
 	for _, r := range owners {
@@ -44,7 +44,28 @@ func (d *Loop) Plan(ctx context.Context, ref work.Ref) ([]Step, error) {
 			out = append(out, step)
 		}
 	}
+	left, err := d.leftBehind(together(ref, owners), out)
+	if err != nil || len(left) == 0 && notHere != nil {
+		return out, errors.Join(err, notHere)
+	}
+	for _, step := range left {
+		step.Lost, step.Err = d.Trees.Lost(ctx, step.Tree, leftRemoval(step.Endpoint, false))
+		out = append(out, step)
+	}
 	return out, nil
+}
+
+// together gives a ref and all that ends with it.
+func together(ref work.Ref, records []*work.Record) []work.Ref {
+	out := []work.Ref{ref}
+	for _, r := range records {
+		for _, s := range below(r, ref) {
+			if !s.Ref.Same(ref) {
+				out = append(out, s.Ref)
+			}
+		}
+	}
+	return out
 }
 
 // below gives what a ref names on a record, in the order in which it ends: one
@@ -61,15 +82,23 @@ func below(r *work.Record, ref work.Ref) []*work.Session {
 
 // Cleanup ends everything that a ref names and removes its trees (rule 44). A
 // tree that would lose something stays, with its reason in its step, unless
-// forced. The error says that a session could not be ended: then no tree goes.
+// forced. A tree that no record remembers goes as well. The error says that a
+// session could not be ended: then no tree goes.
 func (d *Loop) Cleanup(ctx context.Context, ref work.Ref, force bool) ([]Step, error) {
-	records, _, err := d.Obey(ctx, ref, loop.Cleanup)
-	if err != nil {
-		return nil, err
+	records, _, notHere := d.Obey(ctx, ref, loop.Cleanup)
+	if notHere != nil && !isNotHere(notHere) {
+		return nil, notHere
 	}
 	var steps []Step
 	for _, r := range records {
 		steps = append(steps, d.removeTrees(ctx, r, ref, force)...)
+	}
+	left, err := d.leftBehind(together(ref, records), steps)
+	if err != nil || len(left) == 0 && notHere != nil {
+		return steps, errors.Join(err, notHere)
+	}
+	for _, step := range left {
+		steps = append(steps, d.removeLeft(ctx, step, force))
 	}
 	return steps, nil
 }
@@ -112,7 +141,7 @@ func (d *Loop) Reset(ctx context.Context, ref work.Ref, force bool) ([]Step, err
 		}
 	}
 	owners, err := d.owners(ref)
-	if err != nil {
+	if err != nil && !isNotHere(err) { // of such a ref there was only a tree
 		return steps, err
 	}
 	for _, r := range owners {

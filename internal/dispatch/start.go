@@ -279,6 +279,16 @@ func (d *Loop) Unlink(ctx context.Context, pr, item work.Ref) (bool, error) {
 	return had, err
 }
 
-func (d *Loop) notHere(item work.Ref) error {
-	return fmt.Errorf("%s is not worked on here: gh loop start %s begins", item, item.Short())
+// notHereError says that no record has a ref.
+type notHereError struct{ ref work.Ref }
+
+func (e *notHereError) Error() string {
+	return fmt.Sprintf("%s is not worked on here: gh loop start %s begins", e.ref, e.ref.Short())
+}
+
+func (d *Loop) notHere(item work.Ref) error { return &notHereError{item} }
+
+func isNotHere(err error) bool {
+	var e *notHereError
+	return errors.As(err, &e)
 }

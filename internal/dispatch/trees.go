@@ -42,7 +42,13 @@ func (d *Loop) removeTree(ctx context.Context, item work.Ref, s *work.Session, f
 	line := journal.Line{What: "tree-removed", Item: item.String(), Endpoint: s.Ref.String(), Message: s.Tree}
 	how := d.removal(r, s, force)
 	if there(s.Tree) {
-		kept, err := d.takeAway(ctx, r, s, how)
+		kept := ""
+		if !force {
+			kept = d.runsIn(ctx, r, s)
+		}
+		if kept == "" {
+			kept, err = d.takeAway(ctx, s.Ref, s.Tree, how)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -69,21 +75,28 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-func (d *Loop) takeAway(ctx context.Context, r *work.Record, s *work.Session, how tree.Removal) (kept string, err error) {
+// runsIn says why a tree stays whatever it holds: its session may still run.
+func (d *Loop) runsIn(ctx context.Context, r *work.Record, s *work.Session) (kept string) {
+	if s.Tmux == nil {
+		return ""
+	}
+	if _, state, _ := d.server(s.Tmux.Socket).Look(ctx, target(r.Ref, s.Ref, s.Tmux)); state == tmux.Live || state == tmux.Unknown {
+		return "the tree " + s.Tree + " is kept, as its session may still run"
+	}
+	return ""
+}
+
+func (d *Loop) takeAway(ctx context.Context, ref work.Ref, path string, how tree.Removal) (kept string, err error) {
 	if how.Force {
-		lost, err := d.Trees.Lost(ctx, s.Tree, how)
+		lost, err := d.Trees.Lost(ctx, path, how)
 		if err != nil {
 			return "", err
 		}
 		if len(lost) > 0 && d.Warn != nil {
-			d.Warn(s.Ref.Short() + ": the tree " + s.Tree + " goes, with " + strings.Join(lost, " and "))
-		}
-	} else if s.Tmux != nil {
-		if _, state, _ := d.server(s.Tmux.Socket).Look(ctx, target(r.Ref, s.Ref, s.Tmux)); state == tmux.Live || state == tmux.Unknown {
-			return "the tree " + s.Tree + " is kept, as its session may still run", nil
+			d.Warn(ref.Short() + ": the tree " + path + " goes, with " + strings.Join(lost, " and "))
 		}
 	}
-	err = d.Trees.Remove(ctx, s.Tree, how)
+	err = d.Trees.Remove(ctx, path, how)
 	var dirty *tree.DirtyError
 	if errors.As(err, &dirty) {
 		return err.Error(), nil
@@ -105,30 +118,4 @@ func (d *Loop) removal(r *work.Record, s *work.Session, force bool) tree.Removal
 		}
 	}
 	return how
-}
-
-// KeptTree is a tree that no live endpoint works in.
-type KeptTree struct {
-	Path, Ref string
-	Why       string // "" if its removal was never tried, or was cut off
-}
-
-// KeptTrees lists the trees that stay behind, given the records of all that is live.
-func (d *Loop) KeptTrees(live []*work.Record) ([]KeptTree, error) {
-	used := map[string]bool{}
-	for _, r := range live {
-		for _, s := range r.Endpoints() {
-			if s.Live() {
-				used[s.Tree], used[s.Cwd] = true, true
-			}
-		}
-	}
-	all, err := d.Trees.List()
-	var out []KeptTree
-	for _, t := range all {
-		if !used[t.Path] {
-			out = append(out, KeptTree{Path: t.Path, Ref: t.Ref, Why: t.Kept})
-		}
-	}
-	return out, err
 }

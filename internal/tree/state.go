@@ -166,12 +166,13 @@ func free(path string) bool {
 }
 
 // Listed is a tree of ours that stands below Root. Kept says why it was not
-// removed when that was tried, "" if it was not.
+// removed when that was tried, "" if it was not. What somebody else put there
+// has no Ref.
 type Listed struct {
 	Path, Ref, Kept string
 }
 
-// List gives the trees that there are.
+// List gives the trees that there are, and what stands where they do.
 func (t Trees) List() ([]Listed, error) {
 	all, err := os.ReadDir(t.Root)
 	if errors.Is(err, os.ErrNotExist) {
@@ -186,7 +187,12 @@ func (t Trees) List() ([]Listed, error) {
 		if err != nil {
 			return out, err
 		}
-		if path := filepath.Join(t.Root, e.Name()); m.Ref != "" && !m.gone && !free(path) {
+		path := filepath.Join(t.Root, e.Name())
+		switch {
+		case free(path):
+		case m.Ref == "" || m.gone:
+			out = append(out, Listed{Path: path})
+		default:
 			out = append(out, Listed{path, m.Ref, m.kept})
 		}
 	}
