@@ -142,6 +142,29 @@ func BenchmarkHookSessionClosed(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)/2])/float64(least[len(least)/2]), "×nothing+tmux")
 }
 
+// BenchmarkRestore measures how long it takes to bring 30 conversations back
+// after the end of their tmux server. Agents start as fast as the stub does.
+func BenchmarkRestore(b *testing.B) {
+	r := newRig(b)
+	for n := 16; n < 45; n++ {
+		r.run("start", fmt.Sprint("octo/repo#", n), "--cwd", r.dir)
+	}
+	var took []time.Duration
+	for range b.N {
+		kill := exec.Command("tmux", "kill-server")
+		kill.Env = r.env
+		if err := kill.Run(); err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		if out := r.run("restore"); !strings.Contains(out, "30 brought back, 0 running, 0 not possible") {
+			b.Fatal(out)
+		}
+		took = append(took, time.Since(began))
+	}
+	median(b, took)
+}
+
 func median(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-median")

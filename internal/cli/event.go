@@ -12,6 +12,7 @@ import (
 
 	"github.com/gh-loop/gh-loop/internal/dispatch"
 	"github.com/gh-loop/gh-loop/internal/loop"
+	"github.com/gh-loop/gh-loop/internal/tmux"
 )
 
 // maxBody is the largest webhook body that GitHub sends: 25 MB.
@@ -55,6 +56,7 @@ func (e *env) event(ctx context.Context, c *cli.Command) error {
 	if c.Bool("stream") {
 		err = e.stream(ctx, c, d, in, source)
 	} else {
+		ctx = tmux.Once(ctx) // also for what is taken up behind it
 		err = e.one(ctx, c, d, in, source)
 	}
 	d.Drain(ctx)

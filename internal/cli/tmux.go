@@ -53,7 +53,7 @@ func (e *env) tmuxLoad(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if d, err := e.build(); err == nil {
-		d.ShowHeld()
+		d.ShowHeld(ctx)
 	}
 	for _, said := range did.Said {
 		fmt.Fprintf(e.err, "%s: %s\n", programName, clean(said))

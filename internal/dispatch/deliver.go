@@ -121,7 +121,11 @@ type act struct {
 	news news
 	out  loop.Outcome
 
-	again bool   // the news were held before: an earlier try may have typed them
+	again bool          // the news were held before: an earlier try may have typed them
+	told  *tmux.Listing // what the server said of all its panes, while that holds of this endpoint
+	quiet bool          // whoever runs this tells the rings
+	gate  chan struct{} // bounds how many sessions are made at once
+
 	from  string // the clone that a fresh item's tree is made from, "" where it works
 	nonce string // of the text that a start hands over
 }

@@ -10,12 +10,14 @@ import (
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/store"
+	"github.com/gh-loop/gh-loop/internal/tmux"
 )
 
 // inTurn handles an accepted event after all earlier ones that may go to the
 // same conversation (rule 37). The order among those that ours knows is the
 // caller's.
 func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event, ours func(seq uint64) bool) []loop.Outcome {
+	ctx = tmux.Once(ctx)
 	blocked := d.before(ctx, t.Seq, e, ours)
 	var out []loop.Outcome
 	if blocked != "" {
@@ -23,7 +25,7 @@ func (d *Loop) inTurn(ctx context.Context, t *store.Ticket, e event.Event, ours 
 	} else {
 		out = d.handle(ctx, e, nil)
 	}
-	d.conclude(t, out)
+	d.conclude(ctx, t, out)
 	return out
 }
 
@@ -43,7 +45,7 @@ func (d *Loop) behind(e event.Event, why loop.Reason) []loop.Outcome {
 }
 
 // conclude takes a handled event out of the inbox, or keeps what is held.
-func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
+func (d *Loop) conclude(ctx context.Context, t *store.Ticket, out []loop.Outcome) {
 	h := store.Held{At: d.at()}
 	for _, o := range out {
 		if o.Fate != loop.Held {
@@ -69,7 +71,7 @@ func (d *Loop) conclude(t *store.Ticket, out []loop.Outcome) {
 		d.note(journal.Line{What: "error", Delivery: t.Delivery, Message: err.Error()})
 	}
 	if was != (h.Reason != "") {
-		d.ShowHeld()
+		d.ShowHeld(ctx)
 	}
 }
 
@@ -147,6 +149,7 @@ func (d *Loop) read(t *store.Ticket) (event.Event, error) {
 // take claims one event of the inbox and handles it. It returns why the event
 // still waits, or "" when it is done, by us or by somebody else.
 func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, error) {
+	ctx = tmux.Once(ctx)
 	t, err := d.Store.Claim(ctx, seq, wait)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
@@ -158,11 +161,11 @@ func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, er
 	e = d.believed(ctx, e)
 	tries, tryErr := t.Try()
 	if err != nil || tryErr != nil || tries > store.MaxTries {
-		return "", d.setAside(t, errors.Join(err, tryErr))
+		return "", d.setAside(ctx, t, errors.Join(err, tryErr))
 	}
 	was := t.Held
 	out := d.handle(ctx, e, &was)
-	d.conclude(t, out)
+	d.conclude(ctx, t, out)
 	for _, o := range out {
 		if o.Fate == loop.Held {
 			return o.Reason, nil
@@ -171,13 +174,13 @@ func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, er
 	return "", nil
 }
 
-func (d *Loop) setAside(t *store.Ticket, why error) error {
+func (d *Loop) setAside(ctx context.Context, t *store.Ticket, why error) error {
 	message := "set aside after too many tries; gh loop doctor lists it"
 	if why != nil {
 		message = why.Error()
 	}
 	d.note(journal.Line{What: "error", Event: t.Name, Delivery: t.Delivery, Reason: t.Held.Reason, Message: message})
-	defer d.ShowHeld()
+	defer d.ShowHeld(ctx)
 	return t.SetAside()
 }
 
@@ -185,6 +188,7 @@ func (d *Loop) setAside(t *store.Ticket, why error) error {
 // conversation that still cannot take an event no further one is tried, and a
 // silent tmux ends the round: it costs one bound, not one for each event.
 func (d *Loop) Drain(ctx context.Context) {
+	ctx = tmux.Once(ctx)
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		return

@@ -47,14 +47,21 @@ func (a *act) open(dead *tmux.Pane) (fallback bool) {
 	case err != nil:
 		a.out = held(a.out, loop.SpawnFailed, err)
 		a.noteSession("failed", string(loop.SpawnFailed), err.Error())
-		a.ring(a.ctx, a.rec.Ref)
+		a.retell()
 		return isPR
 	}
 	a.adopt(spawned.Pane, spawned.Ready)
 	a.noteSession(what, "", a.s.TmuxTarget)
 	a.done(how)
-	a.ring(a.ctx, a.rec.Ref)
+	a.retell()
 	return false
+}
+
+// retell tells the item's sessions that one of them changed.
+func (a *act) retell() {
+	if !a.quiet {
+		a.ring(a.ctx, a.rec.Ref)
+	}
 }
 
 func (a *act) noteSession(what, reason, message string) {
@@ -149,7 +156,7 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 			"GH_LOOP_STATE_DIR=" + a.stateDir(), "GH_LOOP_BIN=" + a.Bin,
 		},
 		Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Role: role, Token: token, Nonce: a.nonce, Delivery: a.news.name(),
-		Detector: a.detector(), Ready: readyBound, Watch: watch,
+		Detector: a.detector(), Ready: readyBound, Watch: watch, Gate: a.gate,
 	}
 	srv := a.server(h.Socket)
 	if dead != nil {

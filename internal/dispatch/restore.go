@@ -12,8 +12,12 @@ import (
 )
 
 // restoring is how many sessions are brought back at once: waiting for their
-// harnesses takes the time, not we.
-const restoring = 32
+// harnesses takes the time, not we. making is how many of them are being made:
+// more would only keep tmux from answering within its bound.
+const (
+	restoring = 32
+	making    = 4
+)
 
 // Restored is what became of one endpoint in a restore.
 type Restored struct {
@@ -33,6 +37,8 @@ func (d *Loop) Restore(ctx context.Context, dry bool, told func(Restored)) error
 	if err != nil {
 		return err
 	}
+	ctx = tmux.Once(ctx)
+	listings, gate := d.listings(ctx, records), make(chan struct{}, making)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, restoring)
@@ -45,7 +51,7 @@ func (d *Loop) Restore(ctx context.Context, dry bool, told func(Restored)) error
 			slots <- struct{}{}
 			go func() {
 				defer func() { <-slots; wg.Done() }()
-				out := d.restore(ctx, r.Ref, s.Ref, dry)
+				out := d.restore(ctx, r, s, listings, gate, dry)
 				mu.Lock()
 				defer mu.Unlock()
 				told(out)
@@ -53,6 +59,9 @@ func (d *Loop) Restore(ctx context.Context, dry bool, told func(Restored)) error
 		}
 	}
 	wg.Wait()
+	if !dry {
+		d.retellAll(ctx, records)
+	}
 	var errs []error
 	for _, b := range damaged {
 		errs = append(errs, b)
@@ -60,7 +69,36 @@ func (d *Loop) Restore(ctx context.Context, dry bool, told func(Restored)) error
 	return errors.Join(errs...)
 }
 
-func (d *Loop) restore(ctx context.Context, item, endpoint work.Ref, dry bool) Restored {
+// listings asks each server that has sessions of ours for all its panes, once.
+func (d *Loop) listings(ctx context.Context, records []*work.Record) map[string]tmux.Listing {
+	all := map[string]tmux.Listing{}
+	for _, r := range records {
+		for _, s := range r.Endpoints() {
+			if h := s.Tmux; h != nil && s.Live() {
+				if _, asked := all[h.Socket]; !asked {
+					all[h.Socket] = d.server(h.Socket).List(ctx)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// retellAll tells the sessions of many items how they stand now.
+func (d *Loop) retellAll(ctx context.Context, records []*work.Record) {
+	var all []tmux.Ring
+	for _, was := range records {
+		if r, err := d.Store.Find(was.Ref); err == nil {
+			all = append(all, rings(r)...)
+		}
+	}
+	d.set(ctx, all)
+}
+
+// restore brings one endpoint back. was is how its record stood before the
+// listings were made.
+func (d *Loop) restore(ctx context.Context, owner *work.Record, was *work.Session, listings map[string]tmux.Listing, gate chan struct{}, dry bool) Restored {
+	item, endpoint := owner.Ref, was.Ref
 	out := Restored{Item: item, Endpoint: endpoint}
 	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
 	if err != nil {
@@ -78,7 +116,12 @@ func (d *Loop) restore(ctx context.Context, item, endpoint work.Ref, dry bool) R
 		return out
 	}
 	out.TmuxTarget = s.TmuxTarget
-	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: loop.Outcome{Item: item, Endpoint: endpoint}, news: silence("restore")}
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: loop.Outcome{Item: item, Endpoint: endpoint}, news: silence("restore"), quiet: true, gate: gate}
+	if h := s.Tmux; h != nil && was.Tmux != nil && *h == *was.Tmux && h.Next == "" { // nobody was quicker
+		if l, ok := listings[h.Socket]; ok {
+			a.told = &l
+		}
+	}
 	state, pane, err := a.state()
 	out.State = state
 	switch {
@@ -119,7 +162,16 @@ func (a *act) state() (tmux.State, *tmux.Pane, error) {
 		}
 		a.s.Tmux.Next, a.s.Tmux.First = "", ""
 	}
-	pane, state, err := a.server(h.Socket).Look(a.ctx, target(a.rec.Ref, a.s.Ref, a.s.Tmux))
+	at := target(a.rec.Ref, a.s.Ref, a.s.Tmux)
+	if a.told != nil { // a pane that is gone stays so; a dead one may be gone since
+		switch pane, state, _ := a.told.Find(at); state {
+		case tmux.Absent:
+			return state, nil, nil
+		case tmux.Live:
+			return state, &pane, nil
+		}
+	}
+	pane, state, err := a.server(h.Socket).Look(a.ctx, at)
 	if state == tmux.Absent {
 		return state, nil, nil
 	}

@@ -22,7 +22,7 @@ func (d *Loop) ring(ctx context.Context, item work.Ref) {
 			return // whoever asks for the record next hears what is wrong with it
 		}
 	}
-	d.set(ctx, r, rings(r))
+	d.set(ctx, rings(r))
 }
 
 // tell sets one session's @loop_state, and lets its siblings count anew.
@@ -35,13 +35,18 @@ func (d *Loop) tell(ctx context.Context, r *work.Record, s *work.Session, state 
 			}
 		}
 	}
-	d.set(ctx, r, all)
+	d.set(ctx, all)
 }
 
-func (d *Loop) set(ctx context.Context, r *work.Record, all []tmux.Ring) {
+// set tells the rings of any number of items, with one call to each server.
+func (d *Loop) set(ctx context.Context, all []tmux.Ring) {
+	on := map[string][]tmux.Ring{}
 	for _, ring := range all {
-		if err := d.server(ring.Socket).SetRing(ctx, ring); err != nil && !errors.Is(err, tmux.ErrNoServer) {
-			d.note(journal.Line{What: "error", Item: r.Ref.String(), Message: "the jump keys may lead astray: " + err.Error()})
+		on[ring.Socket] = append(on[ring.Socket], ring)
+	}
+	for socket, rings := range on {
+		if err := d.server(socket).SetRings(ctx, rings...); err != nil && !errors.Is(err, tmux.ErrNoServer) {
+			d.note(journal.Line{What: "error", Message: "the jump keys may lead astray: " + err.Error()})
 		}
 	}
 }
@@ -97,7 +102,7 @@ func around(r *work.Record, sessions []*work.Session) []tmux.Member {
 
 // ShowHeld tells the status line how many events are held. It is called when
 // that changes, and asks nothing of a tmux without the plugin.
-func (d *Loop) ShowHeld() {
+func (d *Loop) ShowHeld(ctx context.Context) {
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		return
@@ -108,7 +113,7 @@ func (d *Loop) ShowHeld() {
 			n++
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), telling)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), telling)
 	defer cancel()
 	_ = d.server("").SetHeld(ctx, n) // a count that is not shown is no error of the event's
 }

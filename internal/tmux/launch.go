@@ -11,6 +11,13 @@ import (
 // launch runs a spawning chain, reads its lines as they come, and watches the
 // program meanwhile.
 func (s Server) launch(ctx context.Context, sp Spawn, start bool, cmds [][]string) (Spawned, error) {
+	if s.hung(ctx) {
+		return Spawned{}, s.unknown([]string{"new-session"}, -1, "", errHung)
+	}
+	if sp.Gate != nil {
+		sp.Gate <- struct{}{}
+	}
+	began := time.Now()
 	run, cancel := context.WithTimeout(ctx, s.timeout()+sp.Ready)
 	defer cancel()
 	words, stdin := encode(start, cmds)
@@ -22,6 +29,10 @@ func (s Server) launch(ctx context.Context, sp Spawn, start bool, cmds [][]strin
 		close(ended)
 	}()
 	made, err := s.begin(run, sp, start, out, ended)
+	if sp.Gate != nil {
+		<-sp.Gate
+	}
+	s.noteHung(ctx, began, err)
 	if err == nil {
 		err = s.attend(ctx, sp, &made, out, ended)
 	}

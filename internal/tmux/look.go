@@ -35,7 +35,7 @@ func (s Server) Look(ctx context.Context, t Target) (Pane, State, error) {
 	for began, pause := time.Now(), 5*time.Millisecond; ; pause *= 2 {
 		id, panes, err := s.list(ctx)
 		pane, state, err := judge(t, id, panes, err)
-		if state != Unknown || time.Since(began) > unclear || !sleep(ctx, pause) {
+		if state != Unknown || hopeless(err) || time.Since(began) > unclear || !sleep(ctx, pause) {
 			var unknown *UnknownError
 			if err != nil && !errors.As(err, &unknown) {
 				err = s.unknown([]string{"list-panes"}, 0, "", err)
@@ -43,6 +43,37 @@ func (s Server) Look(ctx context.Context, t Target) (Pane, State, error) {
 			return pane, state, err
 		}
 	}
+}
+
+// hopeless says whether asking again would bring the same answer.
+func hopeless(err error) bool {
+	var old *OldError
+	return errors.As(err, &old) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Listing is every pane of a server as one query told it, or why it did not.
+type Listing struct {
+	id    Identity
+	panes []Pane
+	err   error
+}
+
+// List asks once for all. Where nobody listens no process is started.
+func (s Server) List(ctx context.Context) Listing {
+	if s.silent() {
+		return Listing{err: fmt.Errorf("%w on %q", ErrNoServer, s.Socket)}
+	}
+	id, panes, err := s.list(ctx)
+	return Listing{id, panes, err}
+}
+
+// Find is Look in a listing: as it was when that was made. What is unknown in it
+// may be known to Look, which asks again.
+func (l Listing) Find(t Target) (Pane, State, error) {
+	if !tokenShape.MatchString(t.Token) {
+		return Pane{}, Absent, nil
+	}
+	return judge(t, l.id, l.panes, l.err)
 }
 
 // errElsewhere is why a pane is unknown though a server answers, or none does.

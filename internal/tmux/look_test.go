@@ -47,7 +47,7 @@ func TestLookAtAServerWithoutSessions(t *testing.T) {
 func TestLookAtAnotherServer(t *testing.T) {
 	each(t, func(t *testing.T, s Server) {
 		quick := s
-		quick.Timeout = 500 * time.Millisecond
+		quick.Timeout = 2 * time.Second
 		old, _ := running(t, s, "loop-a")
 		if err := os.Remove(s.Socket); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,12 @@ func TestLookAtAnotherServer(t *testing.T) {
 		until(t, "the new server is gone", func() bool { return gone(now.Identity.PID) })
 		state(t, quick, now.Target(), Absent)
 		reused := now.Target()
-		reused.PID = os.Getpid()
+		other := exec.Command("sleep", "1000") // not us: the test's own name has "tmux" in it
+		if err := other.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
+		reused.PID = other.Process.Pid
 		state(t, quick, reused, Absent) // the pid is another program's now
 	})
 }

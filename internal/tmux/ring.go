@@ -25,12 +25,24 @@ type Ring struct {
 // titleMax is how many characters of a title are shown in menus.
 const titleMax = 60
 
-// SetRing tells the sessions of an item where their jump keys lead and how
+// SetRings tells the sessions of each item where their jump keys lead and how
 // many of them wait or are dead. tmux itself counts, from @loop_state, so that
 // one invocation does it all; and only what differs is set, as every set draws
 // each client's status line anew. Sessions that are gone are passed over, and
 // a server that is not the ring's own is left alone.
-func (s Server) SetRing(ctx context.Context, r Ring) error {
+func (s Server) SetRings(ctx context.Context, all ...Ring) error {
+	var cmds [][]string
+	for _, r := range all {
+		cmds = append(cmds, r.commands()...)
+	}
+	if len(cmds) == 0 {
+		return nil
+	}
+	_, err := s.do(ctx, cmds...)
+	return err
+}
+
+func (r Ring) commands() [][]string {
 	var states, rings, counts [][]string
 	every, live, marks := "|", "|", "|"
 	for _, m := range r.Members {
@@ -63,8 +75,7 @@ func (s Server) SetRing(ctx context.Context, r Ring) error {
 	if conds := (Target{Identity: r.Identity}).server(); len(conds) > 0 {
 		cmds = [][]string{{"if-shell", "-F", all(conds), script(cmds)}}
 	}
-	_, err := s.do(ctx, cmds...)
-	return err
+	return cmds
 }
 
 // options are what a session is told of its ring.

@@ -56,7 +56,7 @@ func TestRing(t *testing.T) {
 		r.Members[1].State, r.Members[2].State, r.Members[3].State, r.Members[3].Closed = "waiting", "waiting", "dead", true
 		evil := "#(touch /tmp/x) $(id) ${HOME} \"'`~\\;,} #{pid} #[fg=x] -\x1b\a\u0085 é漢\n;"
 		r.Members[2].Title = evil
-		if err := s.SetRing(t.Context(), r); err != nil {
+		if err := s.SetRings(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		for i := range own {
@@ -80,7 +80,7 @@ func TestRing(t *testing.T) {
 		// What nobody waits for is not said, and what is gone is passed over.
 		run(t, s, "kill-session", "-t", own[3])
 		r.Gone, r.Members[1].State, r.Members[2].State = 0, "idle", "running"
-		if err := s.SetRing(t.Context(), r); err != nil {
+		if err := s.SetRings(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		if got := option(t, s, own[0], "#{@loop_waiting} #{@loop_dead}"); got != "0 0" {
@@ -90,7 +90,7 @@ func TestRing(t *testing.T) {
 		// Another server's ring with the same ids changes nothing.
 		r.Identity.Start++
 		r.Members[0].Next = "$77"
-		if err := s.SetRing(t.Context(), r); err != nil {
+		if err := s.SetRings(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		if got := option(t, s, own[0], "#{@loop_next}"); got != own[1] {
@@ -109,7 +109,7 @@ func TestRingIsOneFastProcess(t *testing.T) {
 		for i := range r.Members {
 			r.Members[i].Title = strings.Repeat("a long title ", 8)
 		}
-		if err := counted.SetRing(t.Context(), r); err != nil {
+		if err := counted.SetRings(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(read(log), "x"); n != 1 {
@@ -130,7 +130,7 @@ func BenchmarkRing(b *testing.B) {
 	s := fresh(b, "tmux")
 	id, ids := sessions(b, s, 21)
 	set := func(r Ring) {
-		if err := s.SetRing(b.Context(), r); err != nil {
+		if err := s.SetRings(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -42,6 +42,10 @@ type UnknownError struct {
 
 // Error names the server, the command and what is known.
 func (e *UnknownError) Error() string {
+	var old *OldError
+	if errors.As(e.Err, &old) {
+		return old.Error()
+	}
 	msg := fmt.Sprintf("tmux on %q gave no clear answer to %q", e.Socket, e.Command)
 	if e.Exit > 0 {
 		msg += fmt.Sprintf(", exit %d", e.Exit)
@@ -66,10 +70,15 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 // separates commands, see Word for those that come from elsewhere. No server
 // is ever started. Errors are ErrNoServer or an *UnknownError.
 func (s Server) Run(ctx context.Context, stdin io.Reader, words ...string) (string, error) {
+	if s.hung(ctx) {
+		return "", s.unknown(words, -1, "", errHung)
+	}
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
 	defer cancel()
 	var out capped
 	err := s.invoke(ctx, false, stdin, &out, words)
+	s.noteHung(ctx, began, err)
 	return out.String(), err
 }
 
@@ -155,7 +164,7 @@ func (s Server) invoke(ctx context.Context, start bool, stdin io.Reader, stdout 
 	case s.silent():
 		return fmt.Errorf("%w on %q", ErrNoServer, s.Socket)
 	}
-	return s.unknown(words, exit.ExitCode(), said.String(), nil)
+	return s.unknown(words, exit.ExitCode(), said.String(), s.misfit(ctx))
 }
 
 // command is a tmux process with a group of its own, which ends with the

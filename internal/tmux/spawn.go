@@ -29,6 +29,7 @@ type Spawn struct {
 	Detector []string
 	Ready    time.Duration // how long to wait until it is ready; 0 does not wait
 	Watch    time.Duration // how long it must stay alive, even when ready
+	Gate     chan struct{} // full while as many make a session as may at once; nil is no bound
 }
 
 // Spawned is what came of it. Died is certain; the pane stays, so that its

@@ -2,7 +2,9 @@ package tmux
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,16 +37,41 @@ func (s Server) Version(ctx context.Context) (string, error) {
 	defer cancel()
 	out, err := s.command(ctx, []string{"-V"}).Output()
 	name, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	var exit *exec.ExitError
 	switch {
-	case err != nil:
+	case err != nil && !errors.As(err, &exit):
 		return "", s.unknown([]string{"-V"}, -1, "", err)
-	case name != "tmux" || version == "":
+	case err != nil || name != "tmux" || version == "":
 		return "", s.unknown([]string{"-V"}, 0, string(out), fmt.Errorf("%q is not tmux", s.bin()))
 	}
 	return brief(version), nil
 }
 
-// Supported is nil for versions that gh-loop works with: 3.2 or newer.
+// OldError says that tmux is older than what gh-loop works with.
+type OldError struct{ Version string }
+
+// Error says what to install.
+func (e *OldError) Error() string {
+	return fmt.Sprintf("tmux %s is too old; install tmux 3.2 or newer", e.Version)
+}
+
+// misfit is why a program cannot understand us, nil for a tmux that can. It is
+// asked when a command was refused: what an old one says to words that it
+// does not know is no answer to anything.
+func (s Server) misfit(ctx context.Context) error {
+	version, err := s.Version(ctx)
+	var unknown *UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return unknown.Err
+	case err != nil:
+		return err
+	}
+	return Supported(version)
+}
+
+// Supported is nil for versions that gh-loop works with: 3.2 or newer. One that
+// is older is an *OldError.
 func Supported(version string) error {
 	if version == "master" || strings.HasPrefix(version, "openbsd-") {
 		return nil
@@ -56,7 +83,7 @@ func Supported(version string) error {
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
 	if major < 3 || major == 3 && minor < 2 {
-		return fmt.Errorf("tmux %s is too old; install tmux 3.2 or newer", version)
+		return &OldError{version}
 	}
 	return nil
 }
