@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -66,7 +67,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 	out := &output{to: e.out}
 	with := *e
 	with.out = out
-	root := with.root()
+	root := with.root(strings.Join(args[min(1, len(args)):min(2, len(args))], ""))
 	err := root.Run(ctx, bareJSON(root, args))
 	if err == nil || errors.Is(err, errSilent) {
 		err = errors.Join(err, out.err)
@@ -110,27 +111,65 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (e *env) root() *cli.Command {
+// root is the whole program. With the name of one of its commands, the others
+// are left out: a hook has no need of them, and they cost a tenth of its time.
+func (e *env) root(only string) *cli.Command {
 	root := &cli.Command{
 		Name: programName, Usage: "one record says which tmux session each GitHub event belongs to",
 		Description: "gh loop brings each GitHub event to the one conversation that it belongs to: the agent of an issue, or that of the pull\n" +
 			"request that delivers it. REF is 15, owner/repo#15, github:owner/repo#15, or a URL.",
 		Version: Version, Writer: e.out, ErrWriter: e.err,
 		EnableShellCompletion: false,
-		Commands: []*cli.Command{
-			e.startCommand(), e.linkCommand(), e.unlinkCommand(), e.eventCommand(),
-			e.syncCommand(), e.serveCommand(), e.whyCommand(), e.listCommand(), e.showCommand(), e.logCommand(), e.jumpCommand(), e.pickCommand(),
-			e.registerCommand(), e.attachCommand(), e.restoreCommand(),
-			e.stopCommand(), e.closeCommand(), e.pauseCommand(), e.resumeCommand(), e.cleanupCommand(), e.resetCommand(), e.sayCommand(),
-			e.tmuxCommand(), e.hookCommand(), e.hooksCommand(), e.configCommand(), e.doctorCommand(),
-			e.completionCommand(), e.manCommand(), e.completeCommand(), e.echoCommand(), e.demoCommand(),
-		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				return usagef(c, "%q is not a command of gh loop%s", c.Args().First(), nearest(c, c.Args().First()))
 			}
 			return cli.ShowRootCommandHelp(c)
 		},
+	}
+	type command struct {
+		name string
+		make func() *cli.Command
+	}
+	commands := []command{
+		{"start", e.startCommand},
+		{"link", e.linkCommand},
+		{"unlink", e.unlinkCommand},
+		{"event", e.eventCommand},
+		{"sync", e.syncCommand},
+		{"serve", e.serveCommand},
+		{"why", e.whyCommand},
+		{"list", e.listCommand},
+		{"show", e.showCommand},
+		{"log", e.logCommand},
+		{"jump", e.jumpCommand},
+		{"pick", e.pickCommand},
+		{"register", e.registerCommand},
+		{"attach", e.attachCommand},
+		{"restore", e.restoreCommand},
+		{"stop", e.stopCommand},
+		{"close", e.closeCommand},
+		{"pause", e.pauseCommand},
+		{"resume", e.resumeCommand},
+		{"cleanup", e.cleanupCommand},
+		{"reset", e.resetCommand},
+		{"say", e.sayCommand},
+		{"tmux", e.tmuxCommand},
+		{"hook", e.hookCommand},
+		{"hooks", e.hooksCommand},
+		{"config", e.configCommand},
+		{"doctor", e.doctorCommand},
+		{"completion", e.completionCommand},
+		{"man", e.manCommand},
+		{"__complete", e.completeCommand},
+		{"echo", e.echoCommand},
+		{"demo", e.demoCommand},
+	}
+	if one := slices.IndexFunc(commands, func(c command) bool { return c.name == only }); one >= 0 {
+		commands = commands[one : one+1]
+	}
+	for _, c := range commands {
+		root.Commands = append(root.Commands, c.make())
 	}
 	var prepare func(c *cli.Command)
 	prepare = func(c *cli.Command) {

@@ -76,7 +76,7 @@ func leaves(t *testing.T, fn func(name string, c *cli.Command, want called)) {
 			visit(name+" ", sub)
 		}
 	}
-	for _, c := range (&env{}).root().Commands {
+	for _, c := range (&env{}).root("").Commands {
 		visit("", c)
 	}
 }
@@ -132,6 +132,15 @@ func TestWrongCalls(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Each command is found by its name alone, without the others.
+func TestOneCommand(t *testing.T) {
+	for _, c := range (&env{}).root("").Commands {
+		if one := (&env{}).root(c.Name).Commands; len(one) != 1 || one[0].Name != c.Name {
+			t.Errorf("%s: %d commands", c.Name, len(one))
+		}
+	}
 }
 
 // Every command's help has two examples of itself.

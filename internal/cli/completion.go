@@ -54,7 +54,7 @@ func (e *env) completeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "__complete", Hidden: true, SkipFlagParsing: true, Usage: "what could come next",
 		Action: func(_ context.Context, c *cli.Command) error {
-			for _, w := range e.candidates(e.root(), c.Args().Slice()) {
+			for _, w := range e.candidates(e.root(""), c.Args().Slice()) {
 				if _, err := fmt.Fprintln(e.out, w); err != nil {
 					return err
 				}

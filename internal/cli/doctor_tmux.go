@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gh-loop/gh-loop/internal/harness"
 	"github.com/gh-loop/gh-loop/internal/tmux"
@@ -30,13 +31,13 @@ type trap struct {
 	what     string
 }
 
-var minor = regexp.MustCompile(`([0-9]+)\.([0-9]+)`)
+var minor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9]+)\.([0-9]+)`) })
 
 func (x *exam) traps() finding {
 	if x.tmuxErr != nil {
 		return pass("no tmux")
 	}
-	m := minor.FindStringSubmatch(x.version)
+	m := minor().FindStringSubmatch(x.version)
 	if m == nil {
 		return fine("a development version")
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/tmux"
 )
@@ -64,12 +67,13 @@ func (e *env) event(ctx context.Context, c *cli.Command) error {
 }
 
 func (e *env) one(ctx context.Context, c *cli.Command, d *dispatch.Loop, in io.Reader, source string) error {
-	body, err := io.ReadAll(io.LimitReader(in, maxBody+1))
-	if err != nil {
+	limited := &io.LimitedReader{R: in, N: maxBody + 1}
+	body, err := wholeBody(limited)
+	switch {
+	case limited.N == 0:
+		return fmt.Errorf("%s: %w", source, errTooLarge)
+	case err != nil:
 		return fmt.Errorf("%s: %w", source, err)
-	}
-	if len(body) > maxBody {
-		return fmt.Errorf("%s: the body is over 25 MB, which GitHub never sends", source)
 	}
 	r, err := d.Event(ctx, c.String("event"), c.String("delivery"), body)
 	if err != nil {
@@ -78,15 +82,23 @@ func (e *env) one(ctx context.Context, c *cli.Command, d *dispatch.Loop, in io.R
 	return e.tell(c, r)
 }
 
+// wholeBody gives a body as it is, or what we need of it if it is long.
+func wholeBody(in io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(in, largeBody))
+	if err != nil || len(body) < largeBody {
+		return body, err
+	}
+	return event.CondenseAll(io.MultiReader(bytes.NewReader(body), in))
+}
+
 // stream takes JSON values, not lines: gh webhook forward prints bodies over
 // several lines at times. A value that is no event is told and passed over; a
 // text that is no JSON ends the stream, as nobody knows where the next begins.
 func (e *env) stream(ctx context.Context, c *cli.Command, d *dispatch.Loop, in io.Reader, source string) error {
-	dec := json.NewDecoder(in)
+	bodies := bufio.NewReaderSize(in, 64<<10)
 	failed := false
 	for n := 1; ctx.Err() == nil; n++ {
-		var body json.RawMessage
-		err := dec.Decode(&body)
+		body, err := event.Condense(bodies)
 		if errors.Is(err, io.EOF) {
 			break
 		}

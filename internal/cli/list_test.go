@@ -239,7 +239,7 @@ func TestManual(t *testing.T) {
 	w := newWorld(t)
 	w.run("man")
 	page := w.out.String()
-	for _, c := range w.env().root().Commands {
+	for _, c := range w.env().root("").Commands {
 		if has := regexp.MustCompile(`(?m)^\.SS ` + c.Name + `\b( |$)`).MatchString(page); has == c.Hidden {
 			t.Errorf("%s is there: %t", c.Name, has)
 		}

@@ -17,7 +17,7 @@ func (e *env) manCommand() *cli.Command {
 			if _, err := exactly(c); err != nil {
 				return err
 			}
-			_, err := fmt.Fprint(e.out, manual(e.root()))
+			_, err := fmt.Fprint(e.out, manual(e.root("")))
 			return err
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"log"
 	"mime"
@@ -193,14 +194,21 @@ func (s *serving) take(w http.ResponseWriter, r *http.Request) (status int, text
 		w.Header().Set("Allow", http.MethodPost)
 		return http.StatusMethodNotAllowed, "webhooks are POSTed"
 	}
-	body, status, err := s.read(w, r)
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	form := kind == "application/x-www-form-urlencoded"
+	mac := hmac.New(sha256.New, s.secret)
+	body, status, err := s.read(w, r, mac, form)
+	var refused *event.BodyError
+	if err != nil && !errors.As(err, &refused) {
+		return status, err.Error()
+	}
+	if !signed(mac, r.Header.Get("X-Hub-Signature-256")) {
+		return http.StatusUnauthorized, "the signature is missing or not of this body and secret"
+	}
 	if err != nil {
 		return status, err.Error()
 	}
-	if !s.signed(body, r.Header.Get("X-Hub-Signature-256")) {
-		return http.StatusUnauthorized, "the signature is missing or not of this body and secret"
-	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/x-www-form-urlencoded" {
+	if form {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
 			return http.StatusBadRequest, "the form cannot be read"
@@ -208,7 +216,6 @@ func (s *serving) take(w http.ResponseWriter, r *http.Request) (status int, text
 		body = []byte(form.Get("payload"))
 	}
 	err = s.lanes.Take(context.WithoutCancel(r.Context()), r.Header.Get("X-GitHub-Event"), r.Header.Get("X-GitHub-Delivery"), body)
-	var refused *event.BodyError
 	switch {
 	case errors.As(err, &refused):
 		return http.StatusBadRequest, err.Error()
@@ -219,9 +226,10 @@ func (s *serving) take(w http.ResponseWriter, r *http.Request) (status int, text
 	return http.StatusAccepted, "accepted"
 }
 
-// read reads the body, of which so many are in memory at a time that strangers
-// cannot fill it. A slow sender ends at the server's deadline.
-func (s *serving) read(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
+// read reads the body to its end, and gives all of it to mac. So many are in
+// memory at a time that strangers cannot fill it. A slow sender ends at the
+// server's deadline.
+func (s *serving) read(w http.ResponseWriter, r *http.Request, mac io.Writer, form bool) (body []byte, status int, err error) {
 	slots := s.small
 	if r.ContentLength < 0 || r.ContentLength > largeBody {
 		slots = s.large
@@ -235,9 +243,20 @@ func (s *serving) read(w http.ResponseWriter, r *http.Request) (body []byte, sta
 	case <-r.Context().Done():
 		return nil, http.StatusServiceUnavailable, errors.New("the sender left")
 	}
-	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	in := io.TeeReader(http.MaxBytesReader(w, r.Body, maxBody), mac)
+	if form { // its JSON is escaped
+		body, err = io.ReadAll(in)
+	} else {
+		body, err = wholeBody(in)
+	}
+	if _, rest := io.Copy(io.Discard, in); rest != nil {
+		err = rest
+	}
 	var large *http.MaxBytesError
+	var refused *event.BodyError
 	switch {
+	case errors.As(err, &refused):
+		return nil, http.StatusBadRequest, err
 	case errors.As(err, &large):
 		return nil, http.StatusRequestEntityTooLarge, errTooLarge
 	case err != nil:
@@ -250,13 +269,11 @@ var errTooLarge = errors.New("the body is over 25 MB, which GitHub never sends")
 
 // signed compares in constant time.
 // https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
-func (s *serving) signed(body []byte, header string) bool {
+func signed(mac hash.Hash, header string) bool {
 	given, err := hex.DecodeString(strings.TrimPrefix(header, "sha256="))
 	if err != nil || !strings.HasPrefix(header, "sha256=") {
 		return false
 	}
-	mac := hmac.New(sha256.New, s.secret)
-	mac.Write(body)
 	return hmac.Equal(given, mac.Sum(nil))
 }
 

@@ -71,14 +71,20 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 	return nil
 }
 
+// typedMax is the longest text on standard input, in bytes.
+const typedMax = 1 << 20
+
 // typed is a text that was given as an argument, or on standard input for "-".
 func (e *env) typed(name, text string) (string, error) {
 	if text != "-" {
 		return text, nil
 	}
-	b, err := io.ReadAll(e.in)
-	if err != nil {
+	b, err := io.ReadAll(io.LimitReader(e.in, typedMax+1))
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("%s -: standard input: %w", name, err)
+	case len(b) > typedMax:
+		return "", fmt.Errorf("%s -: standard input has over %d kB: put it into a file and name that", name, typedMax>>10)
 	}
 	return strings.TrimRight(string(b), "\n"), nil
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 
@@ -14,13 +15,18 @@ import (
 )
 
 var (
-	user        = regexp.MustCompile(`^(app/)?[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?$`)
-	harnessName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+	user        = pattern(`^(app/)?[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?$`)
+	harnessName = pattern(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 )
+
+// pattern is compiled when it is needed first: most configurations have few lines.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // isUser says whether a text is a login, in any form that GitHub gives it, or
 // the one group that we know.
-func isUser(s string) bool { return s == "@collaborators" || user.MatchString(s) }
+func isUser(s string) bool { return s == "@collaborators" || user().MatchString(s) }
 
 // repos reads [workspace.repos].
 func (r *reader) repos(c *Config, at toml.Key, table map[string]any) {
@@ -59,7 +65,7 @@ func (r *reader) harnesses(c *Config, at toml.Key, table map[string]any) {
 			r.wrong(key, "%s stands where there should be a table: write [%s] on a line of its own, and start = [\"program\"] below it", kind(table[name]), key)
 			continue
 		}
-		if !harnessName.MatchString(name) || len(name) > 64 {
+		if !harnessName().MatchString(name) || len(name) > 64 {
 			r.wrong(key, "a harness is named with letters, digits, '_' and '-', such as [harness.mine]")
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"sync"
 
 	"github.com/gh-loop/gh-loop/internal/work"
 )
@@ -48,12 +49,12 @@ func ReadPayload(b []byte) Payload {
 }
 
 // nonce is how a message of ours ends (rule 47).
-var nonce = regexp.MustCompile(` end ([A-Za-z0-9]{1,16})\s*$`)
+var nonce = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` end ([A-Za-z0-9]{1,16})\s*$`) })
 
 // Nonce is the nonce of the delivery that was submitted, "" if the prompt is
 // none of ours.
 func (p Payload) Nonce() string {
-	if m := nonce.FindStringSubmatch(p.Prompt); m != nil {
+	if m := nonce().FindStringSubmatch(p.Prompt); m != nil {
 		return m[1]
 	}
 	return ""

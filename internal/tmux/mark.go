@@ -3,7 +3,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -83,8 +82,6 @@ func (s Server) marked(out string) (Marked, error) {
 	_, name, _ := strings.Cut(f[6], " ")
 	return Marked{Was: f[1], Ref: f[2], Item: f[3], Token: f[4], TTY: f[5], Said: name, Clients: strings.Fields(rest)}, nil
 }
-
-var nonceShape = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
 
 // said is how a delivery is remembered at its pane until the harness says that
 // it was submitted: its nonce, and what it is called.

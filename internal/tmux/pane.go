@@ -3,7 +3,6 @@ package tmux
 import (
 	"context"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -135,7 +134,8 @@ var (
 	sessionID   = idShape('$')
 	paneID      = idShape('%')
 	tokenShape  = wordShape(128)
-	sessionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+	nonceShape  = wordShape(32)
+	sessionName = pattern(`^[A-Za-z][A-Za-z0-9_-]*$`)
 )
 
 // Patterns that nearly every call needs are no regular expressions: these are

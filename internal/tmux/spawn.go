@@ -77,7 +77,7 @@ func (s Server) Spawn(ctx context.Context, sp Spawn) (Spawned, error) {
 		if name == "" {
 			continue
 		}
-		if !sessionName.MatchString(name) {
+		if !sessionName().MatchString(name) {
 			return Spawned{}, fmt.Errorf("session name %q has other characters than letters, digits, _ and -", name)
 		}
 		made, err := s.launch(ctx, sp, true, s.newSession(sp, name))

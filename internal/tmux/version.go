@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -76,7 +75,7 @@ func Supported(version string) error {
 	if version == "master" || strings.HasPrefix(version, "openbsd-") {
 		return nil
 	}
-	m := numbers.FindStringSubmatch(version)
+	m := numbers().FindStringSubmatch(version)
 	if m == nil {
 		return fmt.Errorf("tmux calls itself %q, which is no version; tmux 3.2 or newer is needed", version)
 	}
@@ -88,4 +87,4 @@ func Supported(version string) error {
 	return nil
 }
 
-var numbers = regexp.MustCompile(`^(?:next-)?([0-9]{1,4})\.([0-9]{1,4})`)
+var numbers = pattern(`^(?:next-)?([0-9]{1,4})\.([0-9]{1,4})`)

@@ -68,7 +68,7 @@ func (t Trees) makeClone(ctx context.Context, r Request, dir string) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		e := failed(err, "%s cannot be cloned from %q", repo, secret.ReplaceAllString(address, "://")).(*DeclinedError)
+		e := failed(err, "%s cannot be cloned from %q", repo, secret().ReplaceAllString(address, "://")).(*DeclinedError)
 		e.Cure = fmt.Sprintf("name a clone in the configuration, workspace.repos.%q = \"/path\", or %s", repo, e.Cure)
 		return e
 	}

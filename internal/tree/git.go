@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode"
@@ -99,7 +100,12 @@ func exit(err error) int {
 	return -1
 }
 
-var secret = regexp.MustCompile(`://[^/@\s]*@`)
+// Patterns are compiled when they are needed first: most events touch no tree.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+var secret = pattern(`://[^/@\s]*@`)
 
 // lastWords is the end of what git said, fit for a line of a log.
 func lastWords(s string) string {
@@ -108,7 +114,7 @@ func lastWords(s string) string {
 			return ' '
 		}
 		return r
-	}, secret.ReplaceAllString(s, "://"))
+	}, secret().ReplaceAllString(s, "://"))
 	words := []rune(strings.Join(strings.Fields(s), " "))
 	return string(words[max(0, len(words)-300):])
 }

@@ -95,7 +95,7 @@ func (t Trees) only(ctx context.Context, m made, tips, known []string) (string, 
 	args := append([]string{"rev-list", "--count", "--ignore-missing"}, tips...)
 	args = append(args, "--not", "--remotes", "--glob=refs/gh-loop")
 	for _, sha := range known {
-		if commit.MatchString(sha) {
+		if commit().MatchString(sha) {
 			args = append(args, sha)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/gh-loop/gh-loop/internal/work"
@@ -32,7 +31,7 @@ type upstream struct{ remote, push, merge string }
 // git itself says why.
 const noPush = "nowhere, as "
 
-var commit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+var commit = pattern(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // keep names a ref of ours in a clone. They go with the tree that they are for.
 func keep(hash8, what string) string { return "refs/gh-loop/" + hash8 + "/" + what }
@@ -53,7 +52,7 @@ func (t Trees) source(ctx context.Context, r Request, was made) (source, error) 
 	}
 	plain := branchName(r.Ref)
 	s.branches = []string{plain, plain + "-" + r.Ref.Hash8(), strings.Replace(plain, "/", "-", 1)}
-	if commit.MatchString(r.Head.SHA) {
+	if commit().MatchString(r.Head.SHA) {
 		s.sha = r.Head.SHA
 	}
 	if r.Head.Branch != "" {
@@ -220,7 +219,7 @@ func answer(out string) remoteRefs {
 		case !ok:
 		case symbolic && ref == "HEAD":
 			said.head = target
-		case commit.MatchString(value):
+		case commit().MatchString(value):
 			said.refs[ref] = value
 			if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
 				said.list = append(said.list, branch)

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -28,14 +27,6 @@ type Ref struct {
 
 // Repo names a repository. Host is empty for github.com.
 type Repo struct{ Host, Owner, Name string }
-
-var (
-	segment    = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-	hostLike   = regexp.MustCompile(`^([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]{1,5})?|[A-Za-z0-9-]+:[0-9]{1,5})$`)
-	ownerShape = regexp.MustCompile(`^[A-Za-z0-9](-?[A-Za-z0-9_])*$`)
-	repoShape  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-	digits     = regexp.MustCompile(`^[0-9]+$`)
-)
 
 // ParseRef reads the written form of a ref. Space around it and leading zeros
 // of the number are dropped. The error repeats the text and the grammar.
@@ -71,7 +62,7 @@ func ParseArg(text string, here func() (Repo, error)) (Ref, error) {
 		return ParseRef(s)
 	case strings.HasPrefix(s, "https://"), strings.HasPrefix(s, "http://"):
 		return ParseURL(s)
-	case digits.MatchString(strings.TrimPrefix(s, "#")):
+	case digits(strings.TrimPrefix(s, "#")):
 		n, err := parseNumber(strings.TrimPrefix(s, "#"))
 		if err != nil {
 			return Ref{}, refError(text, err.Error())
@@ -120,7 +111,7 @@ func parseRepoPath(path string) (Repo, error) {
 	p := strings.Split(path, "/")
 	r := Repo{}
 	if len(p) == 3 {
-		if !hostLike.MatchString(p[0]) {
+		if !hostLike(p[0]) {
 			return Repo{}, fmt.Errorf("%q is not a host", p[0])
 		}
 		if !strings.EqualFold(p[0], DefaultHost) {
@@ -132,7 +123,7 @@ func parseRepoPath(path string) (Repo, error) {
 		return Repo{}, fmt.Errorf("owner/repo has two parts, or three with a host before them")
 	}
 	for _, s := range p {
-		if !segment.MatchString(s) || s == "." || s == ".." {
+		if !made(s, "._-") || s == "." || s == ".." {
 			return Repo{}, fmt.Errorf("%q is no part of a repository's name", s)
 		}
 	}
@@ -141,7 +132,7 @@ func parseRepoPath(path string) (Repo, error) {
 }
 
 func parseNumber(s string) (int64, error) {
-	if !digits.MatchString(s) {
+	if !digits(s) {
 		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
@@ -205,10 +196,8 @@ func (r Ref) Slug() string {
 		host = r.Host + "-"
 	}
 	s := strings.ToLower(fmt.Sprintf("github-%s%s-%s-%d", host, r.Owner, r.Repo, r.Number))
-	return notSlug.ReplaceAllString(s, "-")
+	return dashed(s)
 }
-
-var notSlug = regexp.MustCompile(`[^a-z0-9._-]+`)
 
 // Hash8 is the first eight hex digits of the SHA-256 of Key, for names that a
 // slug alone does not tell apart.
@@ -230,7 +219,7 @@ func (r Ref) URL() string {
 	if host == "" {
 		host = DefaultHost
 	}
-	if !hostLike.MatchString(host) || !ownerShape.MatchString(r.Owner) || !repoShape.MatchString(r.Repo) || len(r.Repo) > 100 || r.Repo == "." || r.Repo == ".." || r.Number < 1 {
+	if !hostLike(host) || !ownerLike(r.Owner) || !made(r.Repo, "._-") || len(r.Repo) > 100 || r.Repo == "." || r.Repo == ".." || r.Number < 1 {
 		return ""
 	}
 	return fmt.Sprintf("https://%s/%s/%s/issues/%d", host, r.Owner, r.Repo, r.Number)

@@ -3,7 +3,6 @@ package work
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -116,10 +115,8 @@ type Declined struct {
 	At     string `json:"at,omitempty"`
 }
 
-var conversationID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // UsableID says whether an id read back may enter an argument list (rule 14).
-func UsableID(id string) bool { return len(id) <= 128 && conversationID.MatchString(id) }
+func UsableID(id string) bool { return len(id) <= 128 && made(id, "._-") && alnum(id[0]) }
 
 // Names says whether a ref names what the session is about, by the name that
 // the record has or by the present one.
