@@ -47,25 +47,20 @@ func (e *env) pick(ctx context.Context, c *cli.Command) error {
 		return e.pickDo(ctx, d, do, c.Args().First(), c.String("client"))
 	case c.String("preview") != "":
 		return e.watch(ctx, d, c.String("preview"))
-	}
-	if !c.Bool("rows") && !c.Bool("plain") && e.screen().tty && tmux.Has("fzf") {
-		return e.fzf(c.String("client"))
+	case c.Bool("rows"):
+		rows, err := e.fzfRows(ctx, d)
+		fmt.Fprint(e.out, rows)
+		return err
+	case !e.screen().tty:
+		return fmt.Errorf("pick needs a terminal: gh loop list shows the same")
+	case !c.Bool("plain") && tmux.Has("fzf"):
+		return e.fzf(ctx, d, c.String("client"))
 	}
 	v, err := d.Look(ctx)
 	if err != nil {
 		return err
 	}
-	rows := e.pickRows(v)
-	switch {
-	case c.Bool("rows"):
-		for _, r := range rows {
-			fmt.Fprintf(e.out, "%s\t%s\n", r.ref, r.coloured())
-		}
-		return nil
-	case !e.screen().tty:
-		return fmt.Errorf("pick needs a terminal: gh loop list shows the same")
-	}
-	p := picker{env: e, loop: d, client: c.String("client"), rows: rows}
+	p := picker{env: e, loop: d, client: c.String("client"), rows: e.pickRows(v)}
 	return p.run(ctx)
 }
 
@@ -140,17 +135,16 @@ func pickHelp() string {
 	return help
 }
 
-// fzf becomes fzf. It calls us again for rows, preview and deeds; refs are all
-// that it hands over. That nothing is picked (130, or 1) is no failure, which
-// would keep the popup open.
-func (e *env) fzf(client string) error {
+// fzf has fzf show the rows. It calls us again for other rows, preview and
+// deeds; refs are all that it hands over. That nothing is picked (130, or 1) is
+// no failure, which would keep the popup open.
+func (e *env) fzf(ctx context.Context, d *dispatch.Loop, client string) error {
 	bin, err := e.bin()
 	if err != nil {
 		return err
 	}
 	self := `"$GH_LOOP_BIN" pick `
 	args := []string{
-		"-c", `fzf "$@"; c=$?; [ $c -eq 1 ] || [ $c -eq 130 ] || exit $c`, "fzf",
 		"--ansi", "--delimiter", "\t", "--with-nth", "2..", "--no-multi", "--no-sort", "--layout", "reverse", "--info", "inline", "--prompt", "gh loop> ",
 		"--header", pickHelp(), "--preview", self + "--preview {1}", "--preview-window", "down,60%",
 		"--bind", `enter:execute(` + self + `--do go --client "$GH_LOOP_CLIENT" {1})+abort`,
@@ -158,8 +152,25 @@ func (e *env) fzf(client string) error {
 	for _, k := range pickKeys {
 		args = append(args, "--bind", k.key+":execute("+self+"--do "+k.do+` --client "$GH_LOOP_CLIENT" {1})+reload(`+self+"--rows)+refresh-preview")
 	}
-	env := append(os.Environ(), "GH_LOOP_BIN="+bin, "GH_LOOP_CLIENT="+client, "SHELL=/bin/sh", "FZF_DEFAULT_COMMAND="+self+"--rows")
-	return tmux.Become("sh", args, env)
+	env := append(os.Environ(), "GH_LOOP_BIN="+bin, "GH_LOOP_CLIENT="+client, "SHELL=/bin/sh")
+	exit, err := tmux.Feed("fzf", args, env, func() (string, error) { return e.fzfRows(ctx, d) })
+	if err == nil && exit != 0 && exit != 1 && exit != 130 {
+		err = fmt.Errorf("fzf ended with %d: gh loop pick --plain does without it", exit)
+	}
+	return err
+}
+
+// fzfRows are the rows as fzf takes them: a ref, and what is shown of it.
+func (e *env) fzfRows(ctx context.Context, d *dispatch.Loop) (string, error) {
+	v, err := d.Look(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, r := range e.pickRows(v) {
+		fmt.Fprintf(&b, "%s\t%s\n", r.ref, r.coloured())
+	}
+	return b.String(), nil
 }
 
 // pickDo does one thing with a picked ref, in words that could have been typed.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -25,6 +27,36 @@ func (s Server) Browse(ctx context.Context, session, url string) error {
 func Has(name string) bool {
 	_, err := exec.LookPath(name)
 	return err == nil
+}
+
+// Feed runs a program of PATH on this terminal and gives it to read what
+// lines says. The two start together: making the lines takes as long as the
+// program takes to draw its first. It gives the program's exit status.
+func Feed(name string, args, env []string, lines func() (string, error)) (int, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("%q cannot be run: %w", name, err)
+	}
+	text, wrong := lines()
+	if wrong != nil {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it puts the terminal right
+	}
+	_, _ = io.WriteString(in, text) // it may have ended already
+	_ = in.Close()
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case wrong != nil:
+		return 0, wrong
+	case errors.As(err, &exit):
+		return exit.ExitCode(), nil
+	}
+	return 0, err
 }
 
 // Become replaces this program by another one of PATH. It returns only if that
