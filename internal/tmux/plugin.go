@@ -200,7 +200,7 @@ func (s Server) Load(ctx context.Context, p Plugin) (Loaded, error) {
 	}
 	before, err := s.snapshot(ctx, asked...)
 	if err != nil {
-		return did, err
+		return did, s.tooOld(ctx, err)
 	}
 	wiped := before.wiped()
 	text := before.revert()
@@ -229,7 +229,7 @@ func (s Server) Load(ctx context.Context, p Plugin) (Loaded, error) {
 		return did, err
 	}
 	for _, name := range wiped {
-		did.Said = append(did.Said, fmt.Sprintf("hook %s was wiped by a plain set-hook since the last load, and is back: in tmux.conf, load gh-loop after that line", name))
+		did.Said = append(did.Said, fmt.Sprintf("hook %s was wiped by a plain set-hook since the last load, and is back: in tmux.conf that line must stand before the one that loads gh-loop", name))
 	}
 	undo, err := json.Marshal(before.difference(after))
 	if err != nil {

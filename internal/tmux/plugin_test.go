@@ -234,3 +234,18 @@ func TestLoadLeavesWhatTheUserChanges(t *testing.T) {
 		}
 	})
 }
+
+// A tmux that is too old refuses in words of its own; ours say the cure.
+func TestTooOld(t *testing.T) {
+	s := fresh(t, "tmux")
+	user(t, s, "")
+	s.Bin = fake(t, `[ "$1" = -V ] && echo tmux 3.1c && exit; echo 'unknown option -- N' >&2; exit 1`)
+	for what, call := range map[string]func() error{
+		"load":  func() error { _, err := s.Load(t.Context(), plugin); return err },
+		"spawn": func() error { sp, _ := request(t, "loop-a"); _, err := s.Spawn(t.Context(), sp); return err },
+	} {
+		if err := call(); err == nil || !strings.HasSuffix(err.Error(), "tmux 3.1c is too old; install tmux 3.2 or newer") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
