@@ -108,12 +108,16 @@ func (d *Loop) carryOut(ctx context.Context, e event.Event, v loop.Verb, k loop.
 func (d *Loop) startFor(ctx context.Context, e event.Event, k loop.Known, out loop.Outcome) loop.Outcome {
 	_, err := d.Store.Find(k.Item)
 	fresh := errors.Is(err, store.ErrNotFound) && k.Ended == nil
+	own := ""
 	if fresh {
+		if _, own, err = d.placeNew(ctx, k); err != nil {
+			return placeless(out, err)
+		}
 		if no, ok := d.mayStart(ctx, out); !ok {
 			return no
 		}
 	}
-	s, err := d.start(ctx, k.Item, StartRequest{Ref: k.Item, Here: k.Dir, Opening: loop.Opening(k.Item, e.Actor)})
+	s, err := d.start(ctx, k.Item, StartRequest{Ref: k.Item, Here: k.Dir, Tree: own != "", Opening: loop.Opening(k.Item, e.Actor)})
 	out.TmuxTarget, out.Message = s.TmuxTarget, string(loop.Start)
 	switch {
 	case err != nil:

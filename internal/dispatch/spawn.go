@@ -78,15 +78,19 @@ func (d *Loop) advice(c loop.Decision, k loop.Known) string {
 // recorded after that, and a spawn that failed leaves nothing (rule 29).
 func (d *Loop) begin(ctx context.Context, e event.Event, k loop.Known) loop.Outcome {
 	out := loop.Outcome{Item: k.Item, Endpoint: k.Item}
+	cwd, own, err := d.placeNew(ctx, k)
+	if err != nil {
+		return placeless(out, err)
+	}
 	if no, ok := d.mayStart(ctx, out); !ok {
 		return no
 	}
-	_, err := d.Store.Change(ctx, k.Item, func(r *work.Record) (*work.Record, error) {
+	_, err = d.Store.Change(ctx, k.Item, func(r *work.Record) (*work.Record, error) {
 		if r != nil { // somebody was quicker
 			return nil, nil
 		}
 		return &work.Record{Session: work.Session{
-			Ref: k.Item, Harness: d.Config.Routing.DefaultHarness, Cwd: k.Dir, Status: work.Active, CreatedAt: d.at(),
+			Ref: k.Item, Harness: d.Config.Routing.DefaultHarness, Cwd: cwd, Tree: own, Status: work.Active, CreatedAt: d.at(),
 		}}, nil
 	})
 	if err != nil {
@@ -100,6 +104,25 @@ func (d *Loop) begin(ctx context.Context, e event.Event, k loop.Known) loop.Outc
 	case out.Reason == loop.SpawnFailed:
 		d.forget(ctx, k.Item)
 	}
+	return out
+}
+
+// placeNew says where an item that GitHub starts works: in a tree of its own if
+// the user named a clone for its repository, as several may start at once, and
+// the clone is the user's; else in the directory that was named.
+func (d *Loop) placeNew(ctx context.Context, k loop.Known) (cwd, own string, err error) {
+	cloned, err := d.Trees.Serves(ctx, k.Dir)
+	if err != nil || !cloned {
+		return k.Dir, "", err
+	}
+	own, err = d.Trees.Path(k.Item)
+	return own, own, err
+}
+
+// placeless holds what waits for the place that the user named.
+func placeless(out loop.Outcome, err error) loop.Outcome {
+	out = held(out, loop.SpawnFailed, fmt.Errorf("%w: see workspace.repos in the configuration", err))
+	out.Waits = true
 	return out
 }
 

@@ -103,6 +103,18 @@ func (t Trees) Clone(ctx context.Context, dir string) (root string, ok bool, err
 	return strings.TrimSuffix(root, "\n"), true, nil
 }
 
+// Serves says whether trees can be made from dir: a git working tree, or a bare
+// repository.
+func (t Trees) Serves(ctx context.Context, dir string) (bool, error) {
+	_, ok, err := t.Clone(ctx, dir)
+	for _, part := range []string{"HEAD", "objects", "refs"} {
+		if _, gone := os.Stat(filepath.Join(dir, part)); gone != nil {
+			return ok, err
+		}
+	}
+	return true, nil
+}
+
 // above is the nearest directory at or above dir that holds a .git, or "".
 // A .git directory that git ignores, because it is empty, does not count.
 func above(dir string) string {
