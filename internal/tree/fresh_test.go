@@ -3,6 +3,7 @@ package tree
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -202,6 +203,85 @@ func TestSubmodules(t *testing.T) {
 	}
 }
 
+// Submodules within submodules are there as the clone has them as well, and
+// none is fetched that the clone has.
+func TestSubmodulesWithin(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"inner", "spare", "sub"} {
+		w.git(w.dir, "init", "-q", "-b", "main", name)
+		w.commit(filepath.Join(w.dir, name), "inside")
+	}
+	sub := filepath.Join(w.dir, "sub")
+	w.git(sub, "submodule", "--quiet", "add", filepath.Join(w.dir, "inner"), "in/inner")
+	w.git(sub, "submodule", "--quiet", "add", filepath.Join(w.dir, "spare"), "spare")
+	w.git(sub, "commit", "-q", "-m", "within")
+	w.git(w.clone, "submodule", "--quiet", "add", sub, "a sub")
+	w.git(filepath.Join(w.clone, "a sub"), "submodule", "--quiet", "update", "--init", "in/inner")
+	w.git(w.clone, "config", "-f", ".gitmodules", "submodule.a sub.url", "/nonexistent")
+	w.git(w.clone, "commit", "-q", "-a", "-m", "sub")
+	w.git(w.clone, "push", "-q", "origin", "HEAD:feature", "--force")
+	for _, name := range []string{"inner", "spare", "sub"} { // no network
+		if err := os.Rename(filepath.Join(w.dir, name), filepath.Join(w.dir, name+".away")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := w.trees.Make(w.ctx, w.request())
+	if err != nil || len(got.Warnings) > 0 {
+		t.Fatal(got.Warnings, err)
+	}
+	within := filepath.Join(got.Path, "a sub", "in", "inner")
+	if _, err := os.Stat(filepath.Join(within, "inside")); err != nil {
+		t.Error(err)
+	}
+	if !free(filepath.Join(got.Path, "a sub", "spare")) {
+		t.Error("a submodule that the clone has not is there")
+	}
+	for dir, want := range map[string]string{filepath.Join(got.Path, "a sub"): sub, within: filepath.Join(w.dir, "inner")} {
+		if at := w.git(dir, "remote", "get-url", "origin"); at != want {
+			t.Errorf("%s comes from %s, want %s", dir, at, want)
+		}
+	}
+	if at := w.git(filepath.Join(got.Path, "a sub"), "config", "submodule.in/inner.url"); at != filepath.Join(w.dir, "inner") {
+		t.Errorf("updated it would come from %s", at)
+	}
+	if at := w.git(w.clone, "config", "submodule.a sub.url"); at != sub {
+		t.Errorf("the clone's own comes from %s", at)
+	}
+	// What is only there is seen, however deep.
+	w.commit(within, "mine")
+	err = w.trees.Remove(w.ctx, got.Path, Removal{})
+	if err == nil || !strings.Contains(err.Error(), "commits in submodules that no remote has") {
+		t.Error(err)
+	}
+	w.git(got.Path, "submodule", "--quiet", "update", "--force", "--recursive")
+	if err := w.trees.Remove(w.ctx, got.Path, Removal{}); err != nil || len(w.list()) != 1 {
+		t.Error(err, w.list())
+	}
+}
+
+// What the clone lacks of a submodule is fetched from where the clone has it.
+func TestSubmoduleMoved(t *testing.T) {
+	w := newWorld(t)
+	sub := filepath.Join(w.dir, "sub")
+	w.git(w.dir, "init", "-q", "-b", "main", sub)
+	w.commit(sub, "inside")
+	w.git(w.clone, "submodule", "--quiet", "add", sub, "sub")
+	w.git(w.clone, "commit", "-q", "-m", "sub")
+	later := w.commit(sub, "later")
+	side := filepath.Join(w.dir, "side")
+	w.git(w.clone, "worktree", "add", "-q", "-b", "side", side)
+	w.git(side, "update-index", "--cacheinfo", "160000,"+later+",sub")
+	w.git(side, "commit", "-q", "-m", "sub moves")
+	w.git(side, "push", "-q", "origin", "HEAD:feature", "--force")
+	got, err := w.trees.Make(w.ctx, w.request())
+	if err != nil || len(got.Warnings) > 0 {
+		t.Fatal(got.Warnings, err)
+	}
+	if at := w.git(filepath.Join(got.Path, "sub"), "rev-parse", "HEAD"); at != later {
+		t.Errorf("it is at %s, want %s", at, later)
+	}
+}
+
 // Filters run as the clone has them, LFS for one; one that hangs is bounded.
 func TestFilters(t *testing.T) {
 	w := newWorld(t)
@@ -224,6 +304,55 @@ func TestFilters(t *testing.T) {
 	w.git(w.clone, "config", "filter.large.smudge", "sleep 600")
 	w.trees.Long = time.Second
 	if d := w.declines(w.request()); !strings.Contains(d.Why, "did not end within 1s") || len(w.list()) != 1 {
+		t.Error(d, w.list())
+	}
+}
+
+// Files in LFS are whole in a tree, without a network where the clone has them,
+// and can be pushed; without LFS's remote the tree is not made.
+func TestLFS(t *testing.T) {
+	if _, err := exec.LookPath("git-lfs"); err != nil {
+		t.Skip("git-lfs is not installed; TestFilters has a filter of its own")
+	}
+	w := newWorld(t)
+	large := strings.Repeat("large ", 1000)
+	side := filepath.Join(w.dir, "side")
+	w.git(w.dir, "clone", "-q", "-b", "feature", "file://"+w.remote, side)
+	w.git(w.clone, "remote", "set-url", "origin", "file://"+w.remote)
+	for _, dir := range []string{side, w.clone} {
+		w.git(dir, "lfs", "install", "--local")
+	}
+	w.git(side, "lfs", "track", "*.big")
+	w.write("side/a.big", large)
+	w.git(side, "add", "-A")
+	w.git(side, "commit", "-q", "-m", "large")
+	w.git(side, "push", "-q")
+	path := w.make(w.request())
+	if b, err := os.ReadFile(filepath.Join(path, "a.big")); string(b) != large {
+		t.Errorf("%.40q, %v", b, err)
+	}
+	w.write("state/trees/github-octo-repo-16/a.big", large+"and more")
+	w.git(path, "commit", "-q", "-a", "-m", "larger")
+	w.git(path, "push", "-q")
+	r := w.request()
+	r.Head.SHA = w.git(path, "rev-parse", "HEAD")
+	if err := w.trees.Remove(w.ctx, path, Removal{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(w.remote, w.remote+".away"); err != nil { // no network
+		t.Fatal(err)
+	}
+	w.make(r)
+	if b, err := os.ReadFile(filepath.Join(path, "a.big")); string(b) != large+"and more" {
+		t.Errorf("%.40q, %v", b, err)
+	}
+	if err := w.trees.Remove(w.ctx, path, Removal{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(w.clone, ".git", "lfs", "objects")); err != nil {
+		t.Fatal(err)
+	}
+	if d := w.declines(r); !d.Temporary || len(w.list()) != 1 || !free(path) {
 		t.Error(d, w.list())
 	}
 }

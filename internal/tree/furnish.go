@@ -20,7 +20,7 @@ import (
 // the clone has, the files that are to be copied and linked, and what the setup
 // command does. What it cannot give is a warning: an agent can work without.
 func (t Trees) furnish(ctx context.Context, n *note, path string, s source) []string {
-	out := t.submodules(ctx, s.clone, path)
+	out := t.submodules(ctx, s.clone, s.root, path)
 	f := t.Fresh
 	if len(f.Copy)+len(f.Link)+len(f.Setup) == 0 || ctx.Err() != nil {
 		return out
@@ -33,40 +33,6 @@ func (t Trees) furnish(ctx context.Context, n *note, path string, s source) []st
 	}
 	if err := t.setup(ctx, path); err != nil {
 		out = append(out, err.Error())
-	}
-	return out
-}
-
-// submodules checks out those that the clone has, with the addresses that it
-// has, whatever the branch says of them. What is there already is not fetched.
-func (t Trees) submodules(ctx context.Context, clone, path string) []string {
-	if _, err := os.Lstat(filepath.Join(path, ".gitmodules")); err != nil {
-		return nil
-	}
-	has, err := t.git(ctx, clone, "config", "--get-regexp", `^submodule\..*\.url$`)
-	if err != nil {
-		return nil // it has none
-	}
-	paths, err := t.git(ctx, path, "config", "--file", ".gitmodules", "--get-regexp", `^submodule\..*\.path$`)
-	if err != nil {
-		return []string{"the submodules are not checked out: " + err.Error()}
-	}
-	var out []string
-	for line := range strings.Lines(paths) {
-		key, dir, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		name := strings.TrimSuffix(strings.TrimPrefix(key, "submodule."), ".path")
-		if !strings.Contains("\n"+has, "\nsubmodule."+name+".url ") {
-			continue
-		}
-		args := []string{"submodule", "--quiet", "update"}
-		if kept := filepath.Join(clone, "modules", filepath.FromSlash(name)); !strings.Contains(name, "..") && above(kept) == "" {
-			if _, err := os.Stat(filepath.Join(kept, "HEAD")); err == nil {
-				args = append(args, "--reference", kept, "--dissociate")
-			}
-		}
-		if _, err := t.git(ctx, path, append(args, "--", dir)...); err != nil {
-			out = append(out, fmt.Sprintf("the submodule %q is not checked out: %v", dir, err))
-		}
 	}
 	return out
 }

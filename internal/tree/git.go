@@ -40,19 +40,27 @@ func (t Trees) git(ctx context.Context, dir string, args ...string) (string, err
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("there is no program %q: install git", program)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "", fmt.Errorf("git %s did not end within %s", args[0], limit)
+		return "", fmt.Errorf("git %s did not end within %s", verb(args), limit)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
-	return out.String(), fmt.Errorf("git %s: %w: %s", args[0], err, lastWords(words.String()))
+	return out.String(), fmt.Errorf("git %s: %w: %s", verb(args), err, lastWords(words.String()))
 }
 
 // limit bounds a run of git: what brings objects or writes files may take longer.
 func (t Trees) limit(args []string) time.Duration {
-	if slices.Contains([]string{"fetch", "clone", "worktree", "submodule"}, args[0]) {
+	if slices.Contains([]string{"fetch", "clone", "worktree", "submodule"}, verb(args)) {
 		return or(t.Long, 10*time.Minute)
 	}
 	return or(t.Timeout, time.Minute)
+}
+
+// verb is what git is to do, after the settings for this one run.
+func verb(args []string) string {
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
 }
 
 func or(d, fallback time.Duration) time.Duration {
