@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gh-loop/gh-loop/internal/github/githubtest"
+	"github.com/gh-loop/gh-loop/internal/tmux"
 )
 
 // TestMain makes the test binary three programs: the tests, gh-loop itself,
@@ -24,8 +25,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script on the installed tmux, or on each of
-// GH_LOOP_TMUX_MATRIX (a list of programs, separated as PATH is). The words that scripts
-// may use are explained in testdata/README.md.
+// GH_LOOP_TMUX_MATRIX (a list of programs, separated as PATH is). On one that is too old
+// only the scripts run that say what is said then. The words that scripts may
+// use are explained in testdata/README.md.
 func TestScripts(t *testing.T) {
 	list := filepath.SplitList(os.Getenv("GH_LOOP_TMUX_MATRIX"))
 	if len(list) == 0 {
@@ -40,9 +42,24 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(strings.Join(strings.Fields(string(version)), "-"), func(t *testing.T) {
+		_, number, _ := strings.Cut(strings.TrimSpace(string(version)), " ")
+		old := tmux.Supported(number) != nil
+		t.Run("tmux-"+number, func(t *testing.T) {
+			dir, files := "../../testdata/script", []string(nil)
+			if old {
+				if files, err = filepath.Glob(dir + "/*_old_tmux.txtar"); err != nil {
+					t.Fatal(err)
+				}
+				dir = ""
+			}
 			testscript.Run(t, testscript.Params{
-				Dir:                 "../../testdata/script",
+				Dir: dir, Files: files,
+				Condition: func(cond string) (bool, error) {
+					if cond != "old" {
+						return false, fmt.Errorf("no condition %q", cond)
+					}
+					return old, nil
+				},
 				Setup:               func(env *testscript.Env) error { return newWorld(env, bin) },
 				Cmds:                commands(),
 				RequireExplicitExec: false,

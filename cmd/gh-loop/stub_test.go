@@ -67,13 +67,17 @@ func listen(dir, id string) {
 	if _, err := term.MakeRaw(0); err != nil {
 		fail(err)
 	}
+	whole := mode(dir, "screen")
+	if whole {
+		fmt.Print("\x1b[?1049h")
+	}
 	if !mode(dir, "plain") {
 		fmt.Print("\x1b[?2004h")
 	}
 	fmt.Printf("ready %s\r\n", id)
 	note(dir, "ready."+id, nil)
 	show := strings.NewReplacer("\x1b[200~", "", "\x1b[201~", "", "\n", "\r\n", "\r", "\r\n")
-	typed, asks := make([]byte, 1<<16), false
+	typed, asks, draft := make([]byte, 1<<16), false, ""
 	for {
 		n, err := os.Stdin.Read(typed)
 		at := time.Now()
@@ -87,16 +91,36 @@ func listen(dir, id string) {
 		if mode(dir, "clock") {
 			note(dir, "clock", []byte(strconv.FormatInt(at.UnixNano(), 10)+"\n"))
 		}
+		if mode(dir, "busy") { // it works, reads nothing of it, and says so
+			note(dir, "lost."+id, typed[:n])
+			fmt.Print("\rworking...")
+			continue
+		}
 		if mode(dir, "dialog") {
 			note(dir, "lost."+id, typed[:n])
 			fmt.Print("\x1b[2J\x1b[H+---------------------------+\r\n| Do you trust this folder? |\r\n+---------------------------+\r\n")
 			continue
 		}
 		note(dir, "in."+id, typed[:n])
-		if !mode(dir, "mute") {
+		switch draft += show.Replace(string(typed[:n])); {
+		case mode(dir, "mute"):
+		case whole:
+			redraw(id, draft)
+		default:
 			fmt.Print(show.Replace(string(typed[:n])))
 		}
 	}
+}
+
+// redraw paints all of the screen anew, as agents that own it do at each key:
+// a frame, and in it the last lines of what was typed.
+func redraw(id, draft string) {
+	lines := strings.Split(draft, "\r\n")
+	if len(lines) > 12 {
+		lines = lines[len(lines)-12:]
+	}
+	rule := strings.Repeat("-", 60)
+	fmt.Printf("\x1b[?2026h\x1b[2J\x1b[Hsession %s\r\n%s\r\n> %s\r\n%s\r\n? for help\x1b[?2026l", id, rule, strings.Join(lines, "\r\n  "), rule)
 }
 
 // ask is a permission prompt, which P opens: whatever is typed answers it. The

@@ -161,10 +161,16 @@ func (s Server) invoke(ctx context.Context, start bool, stdin io.Reader, stdout 
 		return s.unknown(words, -1, said.String(), ctx.Err())
 	case !errors.As(err, &exit):
 		return s.unknown(words, -1, "", err)
-	case s.silent():
+	}
+	var misfit error
+	silent := s.silent()
+	if start || !silent {
+		misfit = s.misfit(ctx)
+	}
+	if silent && misfit == nil {
 		return fmt.Errorf("%w on %q", ErrNoServer, s.Socket)
 	}
-	return s.unknown(words, exit.ExitCode(), said.String(), s.misfit(ctx))
+	return s.unknown(words, exit.ExitCode(), said.String(), misfit)
 }
 
 // command is a tmux process with a group of its own, which ends with the
