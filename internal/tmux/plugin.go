@@ -200,7 +200,7 @@ func (s Server) Load(ctx context.Context, p Plugin) (Loaded, error) {
 	}
 	before, err := s.snapshot(ctx, asked...)
 	if err != nil {
-		return did, s.tooOld(ctx, err)
+		return did, err
 	}
 	wiped := before.wiped()
 	text := before.revert()

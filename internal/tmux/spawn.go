@@ -86,7 +86,7 @@ func (s Server) Spawn(ctx context.Context, sp Spawn) (Spawned, error) {
 		}
 		holder, taken := s.holder(ctx, name)
 		if !taken {
-			return made, s.tooOld(ctx, err)
+			return made, err
 		}
 		last = &NameTakenError{Name: name, Holder: holder}
 		if holder.Ref == sp.Ref && sp.Ref != "" {

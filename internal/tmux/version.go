@@ -87,20 +87,4 @@ func Supported(version string) error {
 	return nil
 }
 
-// tooOld says of a refusal that tmux is too old to understand us, if it is.
-func (s Server) tooOld(ctx context.Context, err error) error {
-	var refused *UnknownError
-	if !errors.As(err, &refused) || refused.Exit <= 0 {
-		return err
-	}
-	version, wrong := s.Version(ctx)
-	if wrong != nil {
-		return err
-	}
-	if old := Supported(version); old != nil {
-		return &UnknownError{Socket: refused.Socket, Command: refused.Command, Exit: refused.Exit, Err: old}
-	}
-	return err
-}
-
 var numbers = pattern(`^(?:next-)?([0-9]{1,4})\.([0-9]{1,4})`)
