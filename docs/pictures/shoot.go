@@ -2,7 +2,8 @@
 
 // Shoot makes the pictures of the pages from what a real terminal shows: it
 // plays a small story on a tmux server of its own, and turns what capture-pane
-// gives into SVG, in a light and a dark colour scheme.
+// gives into SVG, in a light and a dark colour scheme. What only a client shows
+// (popup, menu, status line) is taken from a client in a pane of a second server.
 //
 //	go run docs/pictures/shoot.go
 package main
@@ -79,6 +80,57 @@ func main() {
 		}
 		tmux("kill-session", "-t", "shot:")
 	}
+	clients(env, socket, tmux)
+}
+
+// clientShot is what a client shows after some keys; only the last rows of it,
+// unless that is 0.
+type clientShot struct {
+	name string
+	keys []string
+	sees string // what tells that it is drawn
+	rows int
+}
+
+var clientShots = []clientShot{
+	{"status", nil, "1 waiting", 4},
+	{"menu", []string{"C-b", "G", "m"}, "Measure it first", 0},
+	{"picker", []string{"C-b", "G", "g", "Down", "Down"}, "Please begin with the tests.", 0},
+}
+
+// clients takes pictures of a client of the story's server.
+func clients(env []string, socket string, tmux func(...string) string) {
+	const columns, rows = 100, 28
+	call(env, "bash", "-c", `gh-loop tmux load
+tmux set -g status-right ' #{E:@loop-status} ' \; set -g status-right-length 60 \; set -g status-left '' \; set -g escape-time 0
+TMUX=`+socket+`,1,0 TMUX_PANE=$(tmux list-panes -t =loop-github-octo-repo-17: -F '#{pane_id}') GH_LOOP_REF=github:octo/repo#17 gh-loop hook harness waiting`)
+	outer := func(args ...string) string {
+		return call(env, "tmux", append([]string{"-u", "-f", "/dev/null", "-S", socket + "-outer"}, args...)...)
+	}
+	outer("new-session", "-d", "-s", "shot", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(rows+1), "env", "-u", "TMUX", "tmux", "-u", "-S", socket, "attach", "-t", "=loop-github-octo-repo-15")
+	defer func() { outer("kill-server") }()
+	for _, s := range clientShots {
+		for _, key := range s.keys {
+			outer("send-keys", "-t", "shot:", key)
+			time.Sleep(300 * time.Millisecond) // a person types no faster, and a popup has to be there
+		}
+		screen := ""
+		for range 50 {
+			time.Sleep(200 * time.Millisecond)
+			if screen = outer("capture-pane", "-e", "-p", "-N", "-t", "shot:"); strings.Contains(escape.ReplaceAllString(screen, ""), s.sees) {
+				break
+			}
+		}
+		screen = strings.TrimSuffix(screen, "\n")
+		if lines := strings.Split(screen, "\n"); s.rows > 0 {
+			screen = strings.Join(lines[len(lines)-s.rows:], "\n")
+		}
+		for _, p := range palettes {
+			check(os.WriteFile(filepath.Join("docs", "pictures", "tmux-"+s.name+"-"+p.name+".svg"), []byte(svg(screen, columns, p)), 0o644))
+		}
+		outer("send-keys", "-t", "shot:", "Escape")
+		time.Sleep(time.Second)
+	}
 }
 
 func check(err error) {
@@ -126,47 +178,113 @@ func svg(screen string, columns int, p palette) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`+"\n",
 		float64(columns)*cell+24, len(rows)*line+24)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", p.ground)
-	colour, bold := p.ink, false
+	pen := plain
 	for y, row := range rows {
 		x, at := 0, 0
 		for _, m := range append(escape.FindAllStringSubmatchIndex(row, -1), []int{len(row), len(row), -1, -1}) {
 			text := row[at:m[0]]
+			fill, ground := pen.paint(p)
+			if w := width(text); ground != p.ground && w > 0 {
+				fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", 12+float64(x)*cell, 12+y*line, float64(w)*cell, line, ground)
+			}
 			if w := width(text); strings.TrimSpace(text) != "" {
 				weight := ""
-				if bold {
+				if pen.bold {
 					weight = ` font-weight="bold"`
 				}
 				fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" fill="%s"%s xml:space="preserve">%s</text>`+"\n",
-					12+float64(x)*cell, 12+(y+1)*line-5, float64(w)*cell, colour, weight, html.EscapeString(text))
+					12+float64(x)*cell, 12+(y+1)*line-5, float64(w)*cell, fill, weight, html.EscapeString(text))
 			}
 			x, at = x+width(text), m[1]
 			if m[2] >= 0 {
-				colour, bold = style(row[m[2]:m[3]], p, colour, bold)
+				pen = pen.style(row[m[2]:m[3]])
 			}
 		}
 	}
 	return b.String() + "</svg>\n"
 }
 
-func style(codes string, p palette, colour string, bold bool) (string, bool) {
-	for _, code := range strings.Split(codes, ";") {
-		n, _ := strconv.Atoi(code)
+// pen is how text is drawn: two of the 256 colours, -1 for the plain one.
+type pen struct {
+	ink, ground        int
+	bold, dim, reverse bool
+}
+
+var plain = pen{ink: -1, ground: -1}
+
+func (d pen) style(codes string) pen {
+	f := strings.FieldsFunc(codes, func(r rune) bool { return r == ';' || r == ':' })
+	if len(f) == 0 {
+		return plain
+	}
+	for i := 0; i < len(f); i++ {
+		n, _ := strconv.Atoi(f[i])
 		switch {
 		case n == 0:
-			colour, bold = p.ink, false
+			d = plain
 		case n == 1:
-			bold = true
+			d.bold = true
 		case n == 2:
-			colour = p.dim
+			d.dim = true
+		case n == 22:
+			d.bold, d.dim = false, false
+		case n == 7 || n == 27:
+			d.reverse = n == 7
+		case (n == 38 || n == 48) && i+2 < len(f) && f[i+1] == "5":
+			c, _ := strconv.Atoi(f[i+2])
+			if i += 2; n == 38 {
+				d.ink = c
+			} else {
+				d.ground = c
+			}
 		case n >= 30 && n < 38:
-			colour = p.colours[n-30]
+			d.ink = n - 30
+		case n >= 40 && n < 48:
+			d.ground = n - 40
 		case n >= 90 && n < 98:
-			colour = p.colours[n-90]
+			d.ink = n - 82
+		case n >= 100 && n < 108:
+			d.ground = n - 92
 		case n == 39:
-			colour = p.ink
+			d.ink = -1
+		case n == 49:
+			d.ground = -1
 		}
 	}
-	return colour, bold
+	return d
+}
+
+// paint gives the colours of text and of what is behind it.
+func (d pen) paint(p palette) (ink, ground string) {
+	ink, ground = p.colour(d.ink, p.ink), p.colour(d.ground, p.ground)
+	if d.dim && d.ink < 0 {
+		ink = p.dim
+	}
+	if d.reverse {
+		return ground, ink
+	}
+	if d.ground > 0 && d.ground < 16 { // what is written on has to be light, whatever the scheme
+		ground = grounds[d.ground%8]
+		if d.ink <= 0 {
+			ink = "#0d1117"
+		}
+	}
+	return ink, ground
+}
+
+var grounds = [8]string{"", "#ffaba8", "#6fdd8b", "#eac54f", "#80ccff", "#d8b9ff", "#76e3ea", "#d0d7de"}
+
+func (p palette) colour(n int, otherwise string) string {
+	switch {
+	case n < 0:
+		return otherwise
+	case n < 16:
+		return p.colours[n%8]
+	case n >= 232:
+		return fmt.Sprintf("#%02[1]x%02[1]x%02[1]x", 8+10*(n-232))
+	}
+	level := func(n int) int { return []int{0, 95, 135, 175, 215, 255}[n%6] }
+	return fmt.Sprintf("#%02x%02x%02x", level((n-16)/36), level((n-16)/6), level(n-16))
 }
 
 func width(text string) (n int) {
