@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,6 +203,34 @@ func TestDiskIsFull(t *testing.T) {
 	}
 	w.trees.Git = ""
 	if path := w.make(w.request()); w.git(path, "status", "--porcelain") != "" {
+		t.Error("the tree is not whole")
+	}
+}
+
+// Nor does one that is full half way through a clone of ours.
+func TestDiskIsFullInClone(t *testing.T) {
+	w := newWorld(t)
+	w.git(w.clone, "remote", "set-url", "origin", "file://"+w.remote)
+	side := filepath.Join(w.dir, "side")
+	w.git(w.dir, "clone", "-q", "-b", "feature", w.remote, side)
+	noise := make([]byte, 1<<20)
+	_, _ = rand.Read(noise)
+	w.write("side/noise", string(noise))
+	w.git(side, "add", "-A")
+	w.git(side, "commit", "-q", "-m", "large")
+	w.git(side, "push", "-q", "origin", "feature", "feature:refs/pull/3/head")
+	w.bare("octo/lib.git")
+	r := w.request()
+	r.Ref = work.Ref{Owner: "octo", Repo: "lib", Number: 3}
+	w.write("git", "#!/bin/sh\ncase \"$*\" in *clone*) ulimit -f 512; trap '' XFSZ;; esac\nexec git \"$@\"\n")
+	w.trees.Git = filepath.Join(w.dir, "git")
+	d := w.declines(r)
+	left, _ := filepath.Glob(filepath.Join(w.trees.Root, clones, "*"))
+	if !d.Temporary || !strings.Contains(d.Why, "octo/lib cannot be cloned from") || len(left) > 0 || !free(filepath.Join(w.trees.Root, r.Ref.Slug())) {
+		t.Errorf("%v, %q is left", d, left)
+	}
+	w.trees.Git = ""
+	if path := w.make(r); w.git(path, "status", "--porcelain") != "" || free(path) {
 		t.Error("the tree is not whole")
 	}
 }
