@@ -17,6 +17,7 @@ import (
 // or checks what it was asked:
 //
 //	github VERB …                   see githubtest.Server.Do
+//	github many N VERB …            the same N times, with the number for %d
 //	github count REQUESTS [POINTS]  since the last count; <N is fewer than N
 //	github said REF PATTERN         one of its comments matches
 func onGitHub(ts *testscript.TestScript, neg bool, args []string) {
@@ -37,6 +38,18 @@ func onGitHub(ts *testscript.TestScript, neg bool, args []string) {
 		pattern := regexp.MustCompile(args[2])
 		if slices.ContainsFunc(all, pattern.MatchString) == neg {
 			ts.Fatalf("%q are checked for %q", all, args[2])
+		}
+		return
+	}
+	if args[0] == "many" && len(args) > 2 {
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		for i := range n {
+			var line []string
+			for _, a := range args[2:] {
+				line = append(line, strings.ReplaceAll(a, "%d", strconv.Itoa(i+1)))
+			}
+			ts.Check(w.github.Do(line...))
 		}
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gh-loop/gh-loop/internal/event"
 )
 
-// TestRefusals proves what is made of the answers that are none (issue 6).
+// TestRefusals proves what is made of the answers that are none.
 func TestRefusals(t *testing.T) {
 	now := at("10:00:00")
 	date := now.Format(http.TimeFormat)

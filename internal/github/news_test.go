@@ -66,7 +66,7 @@ func keys(t *testing.T, found []event.Found) string {
 }
 
 // TestNews proves what is told of a thing: with the keys of webhooks (rule
-// 36), what is there at first sight not, and what is missing never (issue 6).
+// 36), what is there at first sight not, and what is missing never.
 func TestNews(t *testing.T) {
 	tests := []struct {
 		name, node string

@@ -12,7 +12,7 @@ const (
 	idsAtOnce     = 100 // in one nodes(ids:)
 	printsAtOnce  = 300 // things whose prints are asked for in one request
 	detailsAtOnce = 20
-	pagesAtMost   = 10 // of one thing's comments, reviews or checks in one round
+	pagesAtMost   = 100 // of one thing's comments, reviews or checks in one round
 )
 
 const (
@@ -38,13 +38,13 @@ const detailed = printed + `
 fragment Detail on Node{...Print
 ...on Issue{body createdAt author{login} authorAssociation labels(first:50){nodes{name}} ` + pullsListed + `
  comments(last:40,before:$comments){pageInfo{hasPreviousPage startCursor} nodes{...Words}}
- timelineItems(last:40,itemTypes:[LABELED_EVENT,UNLABELED_EVENT,CLOSED_EVENT,REOPENED_EVENT]){nodes{...Change}}}
+ timelineItems(last:100,itemTypes:[LABELED_EVENT,UNLABELED_EVENT,CLOSED_EVENT,REOPENED_EVENT]){nodes{...Change}}}
 ...on PullRequest{body isDraft author{login} authorAssociation labels(first:50){nodes{name}}
  closingIssuesReferences(first:20){nodes{number repository{nameWithOwner}}}
  comments(last:40,before:$comments){pageInfo{hasPreviousPage startCursor} nodes{...Words}}
  reviews(last:20,before:$reviews){pageInfo{hasPreviousPage startCursor} nodes{fullDatabaseId state submittedAt body url author{login} authorAssociation lastEditedAt editor{login} updatedAt
   comments(first:100){nodes{fullDatabaseId state path line startLine originalLine diffHunk body url createdAt lastEditedAt editor{login} updatedAt author{login} authorAssociation}}}}
- timelineItems(last:40,itemTypes:[LABELED_EVENT,UNLABELED_EVENT,CLOSED_EVENT,REOPENED_EVENT,HEAD_REF_FORCE_PUSHED_EVENT]){nodes{...Change}}
+ timelineItems(last:100,itemTypes:[LABELED_EVENT,UNLABELED_EVENT,CLOSED_EVENT,REOPENED_EVENT,HEAD_REF_FORCE_PUSHED_EVENT]){nodes{...Change}}
  checks:commits(last:1){nodes{commit{oid statusCheckRollup{state contexts(first:100,after:$checks){pageInfo{hasNextPage endCursor} nodes{...Run}}}}}}}}
 fragment Words on IssueComment{fullDatabaseId body url createdAt lastEditedAt editor{login} updatedAt author{login} authorAssociation}
 fragment Change on Node{__typename

@@ -306,8 +306,8 @@ func (r *round) detailsOf(batch []*thing) error {
 	return nil
 }
 
-// further pages back to where the thing was read before. A page that never
-// ends does, here, after some.
+// further pages back to where the thing was read before. A list that never
+// ends does, here, with a page that has nothing on it.
 func (r *round) further(t *thing) error {
 	for n := 1; n < pagesAtMost; n++ {
 		vars := map[string]any{"ids": []string{t.id}}
@@ -382,6 +382,7 @@ func (n *node) take(more *node, asked map[string]any) {
 		}
 		p.Nodes = append(q.Nodes, p.Nodes...)
 		p.Info = q.Info
+		p.Info.Before = p.Info.Before && len(q.Nodes) > 0
 	}
 	join("comments", n.Comments, more.Comments)
 	join("reviews", n.Reviews, more.Reviews)
@@ -394,6 +395,7 @@ func (n *node) take(more *node, asked map[string]any) {
 		}
 		p.Nodes = append(p.Nodes, q.Nodes...)
 		p.Info = q.Info
+		p.Info.After = p.Info.After && len(q.Nodes) > 0
 	}
 }
 

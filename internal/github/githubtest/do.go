@@ -3,6 +3,7 @@ package githubtest
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // owner/repo#number, NAME=VALUE pairs follow; _ in a value is a space.
 //
 //	issue REF [title= body= by= assoc=]           pr REF [… head= sha= base= fork= maypush=no closes=REF,REF]
-//	comment|review|inline REF [text= by= assoc= state= path= line=]
+//	comment|review|inline REF [text= file= by= assoc= state= path= line=]  file holds the text as it is
 //	edit ID text= [by=]                           label|unlabel REF NAME [by=]
 //	close|merge|reopen REF [by=]                  push REF SHA [by=]
 //	check REF NAME pending|success|failure        body REF TEXT · closes REF REF,REF
@@ -101,6 +102,15 @@ func (c *command) get(name, otherwise string) string {
 	return otherwise
 }
 
+// text is a comment's, given as a word or as a file.
+func (c *command) text() string {
+	b, err := os.ReadFile(c.pairs["file"])
+	if err != nil {
+		return c.get("text", "")
+	}
+	return string(b)
+}
+
 func (c *command) create(t *thing, repo string, number int, pull bool) error {
 	if t != nil {
 		return fmt.Errorf("%s#%d is there already", repo, number)
@@ -154,7 +164,7 @@ func (c *command) change(t *thing, verb string) error {
 	by := c.get("by", "octocat")
 	say := func(state string) *words {
 		id, _ := strconv.ParseInt(c.get("id", "0"), 10, 64)
-		return &words{id: cmp.Or(id, c.state.id()), by: by, assoc: c.get("assoc", "MEMBER"), text: c.get("text", ""), state: state, created: at, updated: at}
+		return &words{id: cmp.Or(id, c.state.id()), by: by, assoc: c.get("assoc", "MEMBER"), text: c.text(), state: state, created: at, updated: at}
 	}
 	switch verb {
 	case "comment":
