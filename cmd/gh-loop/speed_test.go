@@ -32,8 +32,8 @@ func newRig(t testing.TB) *rig {
 		_ = exec.Command("tmux", "-S", filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default"), "kill-server").Run()
 		_ = os.RemoveAll(dir)
 	})
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "gh-loop"), ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build := exec.Command("go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, strings.Fields(lean)...), "-s -w", "-o", filepath.Join(dir, "gh-loop"), ".")...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
