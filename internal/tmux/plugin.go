@@ -378,7 +378,7 @@ func (s Server) Unload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := append(snap.revert(), "set-option -gqu "+undoOption)
+	text := append(snap.revert(), "set-option -gqu "+undoOption, endSync)
 	for name := range snap.options {
 		if strings.HasPrefix(name, "@loop_") {
 			text = append(text, "set-option -gqu "+name)
@@ -387,6 +387,9 @@ func (s Server) Unload(ctx context.Context) error {
 	_, err = s.Run(ctx, strings.NewReader(strings.Join(text, "\n")+"\n"), "source-file", "-")
 	return err
 }
+
+// endSync ends the session that hooks.conf starts where @loop-sync is on.
+const endSync = `if-shell -F '#{&&:#{==:#{@loop-sync},on},#{m:*|loop-sync|*,|#{S:#{session_name}|}}}' { kill-session -t '=loop-sync' }`
 
 // Wiped names the plugin's hooks that a later set-hook of the user's wiped.
 // loaded says whether the plugin is loaded at all.
