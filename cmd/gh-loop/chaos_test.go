@@ -289,7 +289,7 @@ func (s *storm) tryKilled(delivery, body string, killed *atomic.Int64, most int6
 // TestSoak proves rules 38 to 40: a random hand kills panes, sessions and the
 // server and renames sessions for as long as GH_LOOP_SOAK says (a few seconds
 // otherwise), while GH_LOOP_SOAK_EVENTS events stream in. Each arrives in its own
-// conversation, and no process is left over.
+// conversation, no endpoint ends up with two sessions, and no process is left over.
 func TestSoak(t *testing.T) {
 	span, err := time.ParseDuration(cmp.Or(os.Getenv("GH_LOOP_SOAK"), "8s"))
 	if err != nil {
@@ -322,15 +322,36 @@ func TestSoak(t *testing.T) {
 	hand.Wait()
 	s.settle()
 	lost, doubled, wrong := s.arrivals()
-	torn := s.torn()
-	t.Logf("events %d, blows %d, lost %d, torn %d, doubled %d, astray %d", events, blows.Load(), lost, torn, doubled, wrong)
-	if lost > 0 || torn > 0 || wrong > 0 || int64(doubled) > blows.Load() {
+	s.run("", "restore")
+	s.run("", "restore")
+	torn, twins := s.torn(), s.twins()
+	t.Logf("events %d, blows %d, lost %d, torn %d, doubled %d, astray %d, sessions doubled %d", events, blows.Load(), lost, torn, doubled, wrong, twins)
+	if lost > 0 || torn > 0 || wrong > 0 || twins > 0 || int64(doubled) > blows.Load() {
 		t.Error("something was lost, torn, doubled or led astray")
 	}
 	if err := exec.Command(s.w.tmux, "-S", s.w.socket, "kill-server").Run(); err != nil {
 		t.Log("no server is left: ", err)
 	}
 	s.noneLeft()
+}
+
+// twins counts the sessions that an endpoint has beside its own.
+func (s *storm) twins() (n int) {
+	out, err := exec.Command(s.w.tmux, "-S", s.w.socket, "list-sessions", "-F", "#{@loop_item} #{@loop_ref} #{session_name}").Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	first := map[string]string{}
+	for l := range strings.Lines(string(out)) {
+		i := strings.LastIndexByte(l, ' ')
+		whose, name := l[:i], strings.TrimSpace(l[i:])
+		if other, ok := first[whose]; ok {
+			s.t.Logf("two sessions of %q: %s and %s", whose, other, name)
+			n++
+		}
+		first[whose] = name
+	}
+	return n
 }
 
 // stream hands the events over from four callers, spread over the span.
@@ -379,8 +400,12 @@ func (s *storm) blow(n int) {
 		tmux("kill-server")
 	case what < 4:
 		tmux("kill-session", "-t", f[0])
-	case what < 6:
-		tmux("rename-session", "-t", f[0], fmt.Sprintf("renamed-%d", n))
+	case what < 6: // sometimes to a name that another one of ours would take
+		name := fmt.Sprintf("renamed-%d", n)
+		if n%2 == 0 {
+			name = fmt.Sprintf("loop-github-octo-repo-%d", 1+n%s.items)
+		}
+		tmux("rename-session", "-t", f[0], name)
 	case what < 8:
 		tmux("kill-pane", "-t", f[1])
 	default:
