@@ -19,9 +19,9 @@ die() {
 }
 
 usage() {
-	say 'usage: ./install.sh              build gh-loop, put it on PATH, make it an extension of gh'
-	say '       ./install.sh --demo       install what it needs, build it, play the story of one item'
-	say '       ./install.sh --test       install what the tests need, run every check and every test'
+	say 'usage: ./install.sh              build gh-loop, put it on PATH, make "gh loop"'
+	say '       ./install.sh --demo       get what it needs, build it, play a story'
+	say '       ./install.sh --test       get what tests need, run every check and test'
 	say '       ./install.sh --uninstall  take everything back but the records'
 }
 
@@ -191,7 +191,8 @@ install_binary() {
 	cp gh-loop "$dir/.gh-loop.new"
 	mv -f "$dir/.gh-loop.new" "$dir/gh-loop"
 	say "installed  $dir/gh-loop"
-	on_path "$dir" || say "           not on PATH yet; put this into your shell's start file:  export PATH=\"$dir:\$PATH\""
+	on_path "$dir" || say "           not on PATH yet; put this into your shell's start file:
+             export PATH=\"$dir:\$PATH\""
 }
 
 # install_extension makes gh call us as "gh loop". gh goes by the directory's
@@ -199,7 +200,8 @@ install_binary() {
 install_extension() {
 	local link=$data/gh/extensions/gh-loop dir=$root
 	if ! command -v gh >/dev/null; then
-		say 'gh         is not here: call gh-loop itself; once gh is here, run this again for "gh loop"'
+		say 'gh         is not here, so call gh-loop itself; for "gh loop" run this again' \
+			'           once gh is here'
 		return
 	fi
 	if [[ $(basename "$root") != gh-loop ]]; then
@@ -209,13 +211,15 @@ install_extension() {
 	fi
 	if [[ -L $link && ! -e $link ]]; then rm -f "$link"; fi
 	if [[ -e $link && ! $link -ef $root ]]; then
-		say 'gh         has an extension "loop" from elsewhere, left alone; to take this one:  gh extension remove loop && ./install.sh'
+		say 'gh         has an extension "loop" from elsewhere, left alone; to take this one:' \
+			'           gh extension remove loop && ./install.sh'
 	elif [[ -e $link ]] || (cd "$dir" && gh extension install .) >"$tmp/gh" 2>&1; then
 		say 'installed  gh loop'
 	elif gh auth token >/dev/null 2>&1; then
 		say "gh         did not take the extension ($(tail -n 1 "$tmp/gh")); gh-loop itself works"
 	else
-		say 'gh         is not signed in, and takes extensions only then:  gh auth login && ./install.sh'
+		say 'gh         is not signed in, and takes no extension; gh-loop itself works.' \
+			'           For "gh loop":  gh auth login && ./install.sh'
 	fi
 }
 
@@ -238,7 +242,8 @@ uninstall() {
 	rm -rf "$tools"
 	rmdir "$data/gh-loop" 2>/dev/null || true
 	say "kept       the records, in ${GH_LOOP_STATE_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/gh-loop}" \
-		'           yours to take out: the line with gh-loop in tmux.conf (its keys go with the next start of tmux)'
+		'           yours to take out: the line with gh-loop in tmux.conf, if any' \
+		'           (its keys go with the next start of tmux)'
 }
 
 case ${1-} in

@@ -15,7 +15,7 @@ import (
 
 func (e *env) attachCommand() *cli.Command {
 	return &cli.Command{
-		Name: "attach", Usage: "go to the session of an item or pull request; a dead one comes back first", ArgsUsage: "REF",
+		Name: "attach", Usage: "go to the session of a REF; a dead one comes back first", ArgsUsage: "REF",
 		Description: "What has ended is shown read-only, as long as its session is kept.\n\nExamples:\n  gh loop attach 15\n  gh loop attach 16 --read-only",
 		Flags: []cli.Flag{
 			repoFlag(),

@@ -148,7 +148,7 @@ func (e *env) bin() (string, error) {
 
 // repoFlag is -R as gh has it.
 func repoFlag() cli.Flag {
-	return &cli.StringFlag{Name: "repo", Aliases: []string{"R"}, Usage: "the repository that a bare number means: `[HOST/]OWNER/REPO`"}
+	return &cli.StringFlag{Name: "repo", Aliases: []string{"R"}, Usage: "`REPO` of a bare number: [HOST/]OWNER/REPO"}
 }
 
 // ref reads any form of a ref that people type.

@@ -13,13 +13,13 @@ import (
 
 func (e *env) cleanupCommand() *cli.Command {
 	return e.endingCommand("cleanup", "end every session of an item and remove its trees", "cleaned up",
-		"Sessions of pull requests end first, and none is kept. A tree that has changes, or commits that are on no remote, stays unless forced.",
+		"Sessions of pull requests end first, and none is kept. A tree that has\nchanges, or commits that are on no remote, stays unless forced.",
 		(*dispatch.Loop).Cleanup)
 }
 
 func (e *env) resetCommand() *cli.Command {
 	return e.endingCommand("reset", "clean up, and forget the item on this machine", "forgotten",
-		"As cleanup does; then the record goes, with its conversations' ids. What was commanded for it on GitHub stays known.",
+		"As cleanup does; then the record goes, with its conversations' ids.\nWhat was commanded for it on GitHub stays known.",
 		(*dispatch.Loop).Reset)
 }
 
@@ -27,7 +27,7 @@ func (e *env) resetCommand() *cli.Command {
 func (e *env) endingCommand(name, usage, done, about string, carryOut func(*dispatch.Loop, context.Context, work.Ref, bool) ([]dispatch.Step, error)) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: "REF",
-		Description: about + "\nREF is taken literally: that of a pull request means its own session, and never its item.\n\nExamples:\n  gh loop " + name + " 15 --dry-run\n  gh loop " + name + " 15",
+		Description: about + "\nREF is taken literally: that of a pull request means its own session,\nand never its item.\n\nExamples:\n  gh loop " + name + " 15 --dry-run\n  gh loop " + name + " 15",
 		Flags: []cli.Flag{
 			repoFlag(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only say what would be done"},

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cli/go-gh/v2/pkg/term"
 	"github.com/urfave/cli/v3"
 
 	"github.com/gh-loop/gh-loop/internal/github"
@@ -38,6 +39,7 @@ type env struct {
 	out, err io.Writer
 	getenv   func(string) string
 	now      func() time.Time
+	args     []string // as they were typed
 }
 
 // usageError is a mistake in how a command was called.
@@ -60,13 +62,16 @@ func Main(args []string, in, out, errw *os.File, getenv func(string) string) int
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	e := &env{in: in, out: out, err: errw, getenv: getenv, now: time.Now}
+	if term.IsTerminal(errw) {
+		e.err = &folding{errw, func() int { return e.screen().width }}
+	}
 	return e.run(ctx, args)
 }
 
 func (e *env) run(ctx context.Context, args []string) int {
 	out := &output{to: e.out}
 	with := *e
-	with.out = out
+	with.out, with.args = out, args[min(1, len(args)):]
 	root := with.root(strings.Join(args[min(1, len(args)):min(2, len(args))], ""))
 	err := root.Run(ctx, bareJSON(root, args))
 	if err == nil || errors.Is(err, errSilent) {
@@ -116,13 +121,14 @@ func (o *output) Write(b []byte) (int, error) {
 func (e *env) root(only string) *cli.Command {
 	root := &cli.Command{
 		Name: programName, Usage: "one record says which tmux session each GitHub event belongs to",
-		Description: "gh loop brings each GitHub event to the one conversation that it belongs to: the agent of an issue, or that of the pull\n" +
-			"request that delivers it. REF is 15, owner/repo#15, github:owner/repo#15, or a URL.",
+		Description: "gh loop brings each GitHub event to the one conversation that it belongs\n" +
+			"to: the agent of an issue, or that of the pull request that delivers it.\n" +
+			"REF is 15, owner/repo#15, github:owner/repo#15, or a URL.",
 		Version: Version, Writer: e.out, ErrWriter: e.err,
 		EnableShellCompletion: false,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
-				return usagef(c, "%q is not a command of gh loop%s", c.Args().First(), nearest(c, c.Args().First()))
+				return noCommand(c, c.Args().First())
 			}
 			return cli.ShowRootCommandHelp(c)
 		},
@@ -174,7 +180,7 @@ func (e *env) root(only string) *cli.Command {
 	var prepare func(c *cli.Command)
 	prepare = func(c *cli.Command) {
 		c.HideHelpCommand = true
-		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error { return usagef(c, "%s", err) }
+		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error { return e.misused(c, err) }
 		c.ExitErrHandler = func(context.Context, *cli.Command, error) {}
 		for _, sub := range c.Commands {
 			prepare(sub)
@@ -182,16 +188,6 @@ func (e *env) root(only string) *cli.Command {
 	}
 	prepare(root)
 	return root
-}
-
-// nearest suggests a command whose name begins alike.
-func nearest(c *cli.Command, typed string) string {
-	for _, sub := range c.Commands {
-		if !sub.Hidden && typed != "" && (strings.HasPrefix(sub.Name, typed[:1]) && len(typed) > 1 && strings.Contains(sub.Name, typed[:2])) {
-			return fmt.Sprintf("; did you mean %q?", sub.Name)
-		}
-	}
-	return ""
 }
 
 // exactly checks the number of arguments; names are how help calls them.

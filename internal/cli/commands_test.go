@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 )
@@ -143,13 +144,14 @@ func TestOneCommand(t *testing.T) {
 	}
 }
 
-// Every command's help has two examples of itself.
+// Every command's help has two examples of itself, and fits 80 columns.
 func TestHelp(t *testing.T) {
 	leaves(t, func(name string, c *cli.Command, _ called) {
 		w := newWorld(t)
 		if code := w.run(append(strings.Fields(name), "--help")...); code != exitOK || w.err.Len() > 0 {
 			t.Errorf("%s --help: exit %d, %s", name, code, w.err.String())
 		}
+		narrow(t, w.out.String())
 		if _, examples, _ := strings.Cut(c.Description, "Examples:\n"); strings.Count("\n"+examples, "\n  ") < 2 || !strings.Contains(examples, "gh loop "+name) {
 			t.Errorf("%s has fewer than two examples: %q", name, examples)
 		}
@@ -157,6 +159,48 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s --help wrote something", name)
 		}
 	})
+}
+
+// The help of all fits 80 columns too.
+func TestHelpOfAll(t *testing.T) {
+	for _, call := range []string{"--help", "tmux --help", "hooks --help"} {
+		w := newWorld(t)
+		if code := w.run(strings.Fields(call)...); code != exitOK || w.out.Len() == 0 {
+			t.Errorf("%s: exit %d, printed %q", call, code, w.out.String())
+		}
+		narrow(t, w.out.String())
+	}
+}
+
+func narrow(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// What is misspelt is answered in the words of who typed it, with what was
+// probably meant.
+func TestMisspelt(t *testing.T) {
+	for call, says := range map[string]string{
+		"lst":                    `"lst" is not a command of gh loop; did you mean "list"?`,
+		"lst --json":             `"lst" is not a command of gh loop; did you mean "list"?`,
+		"stat":                   `"stat" is not a command of gh loop; did you mean "start"?`,
+		"version":                `"version" is not a command of gh loop`,
+		"start --harnes echo 15": `--harnes is not a flag of gh loop start; did you mean "--harness"?`,
+		"list --stat=dead":       `--stat is not a flag of gh loop list; did you mean "--state"?`,
+		"log -L ten":             `-L: "ten" is not a whole number`,
+		"log --limit=ten":        `--limit: "ten" is not a whole number`,
+		"start octo/repo":        `"octo/repo" is not a ref: there is no #number; write 15, owner/repo#15, or a URL`,
+	} {
+		w := newWorld(t)
+		code := w.run(strings.Fields(call)...)
+		if said, _, _ := strings.Cut(w.err.String(), "\n"); code != exitUsage || said != says {
+			t.Errorf("%s: exit %d, said %q, want %q", call, code, said, says)
+		}
+	}
 }
 
 // A flag counts the same before and behind the argument.

@@ -30,9 +30,9 @@ var (
 func (e *env) completionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print completion for a shell: bash, zsh or fish", ArgsUsage: "SHELL",
-		Description: "It completes refs of live items, agents and fields, for gh-loop and for gh loop.\nIn the shell's start file: " +
-			"eval \"$(gh-loop completion bash)\"; in config.fish: gh-loop completion fish | source\n\n" +
-			"Examples:\n  gh loop completion bash > ~/.local/share/bash-completion/completions/gh-loop\n  gh loop completion zsh > ~/.zfunc/_gh-loop",
+		Description: "It completes refs of live items, agents and fields, for gh-loop and gh loop.\nIn the shell's start file: eval \"$(gh-loop completion bash)\";\n" +
+			"in config.fish: gh-loop completion fish | source\n\n" +
+			"Examples:\n  gh loop completion bash >> ~/.bash_completion\n  gh loop completion zsh > ~/.zfunc/_gh-loop",
 		Action: func(_ context.Context, c *cli.Command) error {
 			args, err := exactly(c, "SHELL")
 			if err != nil {

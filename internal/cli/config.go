@@ -11,7 +11,7 @@ import (
 
 func (e *env) configCommand() *cli.Command {
 	return &cli.Command{
-		Name: "config", Usage: "show the configuration in force, and where each value came from",
+		Name: "config", Usage: "show the configuration in force, and what set each value",
 		Description: "Examples:\n  gh loop config\n  gh loop config | grep sessionPerPr",
 		Action: func(_ context.Context, c *cli.Command) error {
 			if _, err := exactly(c); err != nil {

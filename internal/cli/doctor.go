@@ -62,8 +62,8 @@ func (f finding) by(mend func() error) finding {
 func (e *env) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "find what is wrong on this machine, and say the cure",
-		Description: "Every check says what it saw. It also plays the dangerous cases of a delivery on a tmux server of its own,\n" +
-			"with the tmux that is installed; your own server is only looked at. It ends with 1 if something is bad.\n\n" +
+		Description: "Every check says what it saw. It also plays the dangerous cases of a delivery\non a tmux server of its own, with the tmux that is installed; your own server\n" +
+			"is only looked at. It ends with 1 if something is bad.\n\n" +
 			"Examples:\n  gh loop doctor\n  gh loop doctor --json | jq '.[] | select(.result == \"bad\")'",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print every finding as JSON"},

@@ -216,7 +216,7 @@ func (x *exam) sessions() finding {
 	if len(dead) > 0 {
 		return warn("gh loop restore (or wait: the next event brings each back)", "%d of %d conversations have no running session: %s", len(dead), n, list(dead))
 	}
-	return fine("%d conversations have a session", n)
+	return fine("all %d conversations have one", n)
 }
 
 // orphans are panes that carry our token and are in no record.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,7 @@ const maxBody = 25 << 20
 func (e *env) eventCommand() *cli.Command {
 	return &cli.Command{
 		Name: "event", Usage: "take one webhook body and hand it to its conversation", ArgsUsage: "[FILE]",
-		Description: "Exit 0 means that the event is ours: delivered, settled, or held for later.\n\nExamples:\n  gh loop event --event issue_comment --delivery 8f2c body.json\n  gh webhook forward --repo octo/repo --events issue_comment | gh loop event --stream",
+		Description: "Exit 0 means that the event is ours: delivered, settled, or held for later.\n\nExamples:\n  gh loop event --event issue_comment --delivery 8f2c body.json\n  gh webhook forward --repo octo/repo --events issue_comment |\n    gh loop event --stream",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "event", Usage: "GitHub's `NAME` of the event (default: told from the body)"},
 			&cli.StringFlag{Name: "delivery", Usage: "GitHub's `ID` of the delivery"},
@@ -139,7 +140,7 @@ func (e *env) printResult(r dispatch.Result) error {
 
 // outcomeLine says in one line what became of an event for one record.
 func outcomeLine(r dispatch.Result, o loop.Outcome) string {
-	line := r.Event
+	line := cmp.Or(r.Event, "no event of GitHub's")
 	if r.Action != "" {
 		line += "." + r.Action
 	}

@@ -28,8 +28,8 @@ func (e *env) hooksCommand() *cli.Command {
 		}
 	}
 	return &cli.Command{
-		Name: "hooks", Usage: "let an agent's own hooks say when it runs, waits for you, or is idle",
-		Description: "Hooks are added to the agent's own settings, below what is there, and taken out again without a trace.\n\nExamples:\n  gh loop hooks show claude\n  gh loop hooks install claude",
+		Name: "hooks", Usage: "let an agent's own hooks say how it is",
+		Description: "Hooks are added to the agent's own settings, below what is there, and taken\nout again without a trace.\n\nExamples:\n  gh loop hooks show claude\n  gh loop hooks install claude",
 		Commands: []*cli.Command{
 			{Name: "show", Usage: "show what install would add", ArgsUsage: hooksAgents, Action: e.hooksShow},
 			{Name: "install", Usage: "add the hooks to the agent's settings", ArgsUsage: hooksAgents, Flags: flags(),

@@ -11,9 +11,9 @@ import (
 
 func (e *env) jumpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "jump", Usage: "move this tmux client to another session of the item, to the one that waits longest for you, or to a REF's", ArgsUsage: "item|next|prev|last|waiting|REF",
+		Name: "jump", Usage: "move this tmux client to another conversation", ArgsUsage: "item|next|prev|last|waiting|REF",
 		Description: "Examples:\n  gh loop jump next\n  gh loop jump waiting\n  gh loop jump 16",
-		Flags:       []cli.Flag{repoFlag(), &cli.StringFlag{Name: "client", Usage: "the client to move, by `NAME` (default: the one that looks at this session)"}},
+		Flags:       []cli.Flag{repoFlag(), &cli.StringFlag{Name: "client", Usage: "move client `NAME` (default: the one that looks here)"}},
 		Action:      e.jump,
 	}
 }

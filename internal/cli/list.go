@@ -23,7 +23,7 @@ func (e *env) listCommand() *cli.Command {
 	return &cli.Command{
 		Name: "list", Aliases: []string{"ls"}, Usage: "show what is worked on, and how each session is",
 		Description: "Examples:\n  gh loop list\n  gh loop list --json ref,state,held --jq '.[] | select(.held > 0)'",
-		Flags:       append(jsonFlags(), &cli.StringFlag{Name: "state", Usage: "only sessions in this `STATE`: " + strings.Join(states, ", ")}),
+		Flags:       append(jsonFlags(), &cli.StringFlag{Name: "state", Usage: "`STATE`: " + strings.Join(states, ", ")}),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if _, err := exactly(c); err != nil {
 				return err

@@ -26,8 +26,8 @@ func (e *env) logCommand() *cli.Command {
 		Flags: []cli.Flag{
 			repoFlag(),
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as lines come"},
-			&cli.StringFlag{Name: "since", Usage: "only what is younger: `TIME`, such as 30m, 2h, 3d or 2026-08-07"},
-			&cli.StringFlag{Name: "fate", Usage: "only one `FATE` of events: " + strings.Join(fates, ", ")},
+			&cli.StringFlag{Name: "since", Usage: "only since `TIME`: 30m, 2h, 3d or 2026-08-07"},
+			&cli.StringFlag{Name: "fate", Usage: "only this `FATE`: " + strings.Join(fates, ", ")},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"L"}, Value: 50, Usage: "show the last `N` lines; 0 shows all"},
 			&cli.BoolFlag{Name: "json", Usage: "print the lines as they are stored"},
 		},
@@ -59,7 +59,7 @@ func (e *env) log(ctx context.Context, c *cli.Command) error {
 			enc.SetEscapeHTML(false)
 			return enc.Encode(l)
 		}
-		_, err := fmt.Fprintln(e.out, e.logLine(s, l))
+		_, err := fmt.Fprintln(e.out, s.fold(e.logLine(s, l)))
 		return err
 	}
 	var last []journal.Line
@@ -67,6 +67,9 @@ func (e *env) log(ctx context.Context, c *cli.Command) error {
 	caughtUp := !follow
 	flush := func() error {
 		caughtUp = true
+		if len(last) == 0 && s.tty && !follow {
+			fmt.Fprintln(e.err, "Nothing of that is in the log.")
+		}
 		for _, l := range last {
 			if err := say(l); err != nil {
 				return err

@@ -20,8 +20,8 @@ import (
 func jsonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "json", Usage: "print these `FIELDS` as JSON"},
-		&cli.StringFlag{Name: "jq", Aliases: []string{"q"}, Usage: "filter the JSON with a jq `EXPRESSION`"},
-		&cli.StringFlag{Name: "template", Aliases: []string{"t"}, Usage: "format the JSON with a Go template `STRING`"},
+		&cli.StringFlag{Name: "jq", Aliases: []string{"q"}, Usage: "filter the JSON with a jq `EXPR`"},
+		&cli.StringFlag{Name: "template", Aliases: []string{"t"}, Usage: "format the JSON with a Go template `TEXT`"},
 	}
 }
 

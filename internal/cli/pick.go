@@ -20,7 +20,7 @@ import (
 func (e *env) pickCommand() *cli.Command {
 	return &cli.Command{
 		Name: "pick", Usage: "choose a conversation, with a preview, and go there",
-		Description: "Uses fzf where it is installed, and a picker of its own elsewhere.\nEnter goes to the session, and starts or brings it back first where there is none.\n\n" +
+		Description: "Uses fzf where it is installed, and a picker of its own elsewhere.\nEnter goes to the session, and starts or brings it back where there is none.\n\n" +
 			"Examples:\n  gh loop pick\n  tmux display-popup -E 'gh-loop pick'",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "client", Usage: "the tmux client to move, by `NAME`"},

@@ -14,7 +14,7 @@ import (
 func (e *env) registerCommand() *cli.Command {
 	return &cli.Command{
 		Name: "register", Usage: "take over a conversation that you started yourself", ArgsUsage: "REF",
-		Description: "The agent must be in front in the pane. Events are typed at it only while that same program is.\n\nExamples:\n  gh loop register 15 --pane %3 --harness claude --session-id 0f1c2d3e-0000-4000-8000-000000000000\n  gh loop register octo/repo#15 --pane %3",
+		Description: "The agent must be in front in the pane.\nEvents are typed at it only while that same program is.\n\nExamples:\n  gh loop register 15 --pane %3 --harness claude --session-id ID\n  gh loop register octo/repo#15 --pane %3",
 		Flags: []cli.Flag{
 			repoFlag(),
 			&cli.StringFlag{Name: "session-id", Usage: "the conversation's `ID`, by which it can be resumed"},

@@ -13,7 +13,7 @@ import (
 
 func (e *env) restoreCommand() *cli.Command {
 	return &cli.Command{
-		Name: "restore", Usage: "bring back every conversation after tmux or the machine went down",
+		Name: "restore", Usage: "bring everything back after tmux or the machine went down",
 		Description: "Sessions that live are left alone, so it can be run at any time, and twice.\n\nExamples:\n  gh loop restore --dry-run\n  gh loop restore",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "say what would be done"}},
 		Action:      e.restore,

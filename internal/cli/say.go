@@ -14,7 +14,7 @@ import (
 func (e *env) sayCommand() *cli.Command {
 	return &cli.Command{
 		Name: "say", Usage: "for sessions: comment on your own item or pull request", ArgsUsage: "TEXT",
-		Description: "The comment carries a mark by which it does not come back as an event. Only a session that gh loop started can say something, on what it works on.\n\nExamples:\n  gh loop say \"Done: the tests pass.\"\n  git log --oneline main.. | gh loop say -",
+		Description: "The comment carries a mark by which it does not come back as an event.\nOnly a session that gh loop started can say something, on what it works on.\n\nExamples:\n  gh loop say \"Done: the tests pass.\"\n  git log --oneline main.. | gh loop say -",
 		Action: func(ctx context.Context, c *cli.Command) error {
 			args, err := exactly(c, "TEXT")
 			if err != nil {

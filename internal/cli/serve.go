@@ -29,9 +29,9 @@ import (
 func (e *env) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name: "serve", Usage: "take webhooks from GitHub", ArgsUsage: " ",
-		Description: "Listens on this machine only, for a tunnel or gh webhook forward in front of it.\nA delivery is answered with 202 when it is on disk, and handled behind that.\n\nExamples:\n  gh loop serve --secret-file ~/.config/gh-loop/secret\n  gh webhook forward --repo octo/repo --events '*' --secret \"$(cat ~/.config/gh-loop/secret)\" --url http://127.0.0.1:8787",
+		Description: "Listens on this machine only, for a tunnel or gh webhook forward in front.\nA delivery is answered with 202 when it is on disk, and handled behind that.\n\nExamples:\n  gh loop serve --secret-file ~/.config/gh-loop/secret\n  gh webhook forward --repo octo/repo --events '*' \\\n    --secret \"$(cat ~/.config/gh-loop/secret)\" \\\n    --url http://127.0.0.1:8787",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8787", Usage: "`ADDRESS` and port; one that others reach must be written out, such as 0.0.0.0:8787"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8787", Usage: "where to listen: `HOST:PORT`"},
 			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the webhook's secret"},
 			&cli.BoolFlag{Name: "json", Usage: "print one line of JSON for each event"},
 		},

@@ -17,7 +17,7 @@ const recentLines = 8
 
 func (e *env) showCommand() *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "show one item whole: its sessions, its pull requests, what came last", ArgsUsage: "REF",
+		Name: "show", Usage: "show one item whole: sessions, pull requests, what came last", ArgsUsage: "REF",
 		Description: "A pull request's REF shows the item that it delivers.\n\nExamples:\n  gh loop show 15\n  gh loop show 16 --json state,pullRequests",
 		Flags:       append(jsonFlags(), repoFlag()),
 		Action:      e.show,
@@ -134,7 +134,7 @@ func (e *env) printRecent(s screen, d *dispatch.Loop, r *work.Record) error {
 	}
 	fmt.Fprintln(e.out)
 	for _, l := range last[max(0, len(last)-recentLines):] {
-		fmt.Fprintln(e.out, "  "+e.logLine(s, l))
+		fmt.Fprintln(e.out, s.fold("  "+e.logLine(s, l)))
 	}
 	return nil
 }

@@ -18,14 +18,14 @@ import (
 func (e *env) startCommand() *cli.Command {
 	return &cli.Command{
 		Name: "start", Usage: "begin work on an issue or pull request, or bring it back", ArgsUsage: "REF",
-		Description: "Makes the item's record and its tmux session, or brings back what it has:\na paused item becomes active, a dead session is resumed, a closed item reopens.\n\nExamples:\n  gh loop start 15\n  gh loop start 15 --tree\n  gh loop start octo/repo#15 --harness echo --prompt \"Say hello\"",
+		Description: "Makes the item's record and its tmux session, or brings back what it has:\na paused item becomes active, a dead session is resumed, a closed item\nreopens.\n\nExamples:\n  gh loop start 15\n  gh loop start 15 --tree\n  gh loop start octo/repo#15 --harness echo --prompt \"Say hello\"",
 		Flags: []cli.Flag{
 			repoFlag(),
 			&cli.StringFlag{Name: "harness", Usage: "the agent's `NAME`"},
-			&cli.StringFlag{Name: "cwd", Usage: "`DIR` to work in (default: here, or where it worked before)"},
-			&cli.StringFlag{Name: "prompt", Usage: "first `TEXT` for the agent; - reads it from standard input"},
-			&cli.StringFlag{Name: "session-per-pr", Usage: "own sessions for pull requests: `MODE` is always, cross-repository or never"},
-			&cli.BoolFlag{Name: "tree", Usage: "work in a tree of its own on a fresh branch, made from --cwd"},
+			&cli.StringFlag{Name: "cwd", Usage: "`DIR` to work in (default: where it did, or here)"},
+			&cli.StringFlag{Name: "prompt", Usage: "first `TEXT` for the agent; - reads standard input"},
+			&cli.StringFlag{Name: "session-per-pr", Usage: "own sessions: `MODE` always, cross-repository or never"},
+			&cli.BoolFlag{Name: "tree", Usage: "work in a tree of its own, made from --cwd"},
 			&cli.BoolFlag{Name: "no-spawn", Usage: "write the record only"},
 		},
 		Action: e.start,

@@ -14,24 +14,24 @@ import (
 
 func (e *env) stopCommand() *cli.Command {
 	return e.verbCommand(verbCommand{
-		verb: loop.Stop, usage: "end an item, or one pull request's session, and remember that you did",
-		about: "The harness ends, the pane stays readable (keepSessionOnClose). Neither a reopened issue nor an event starts it again; start does.",
+		verb: loop.Stop, usage: "end an item, or a pull request's session, until you start it",
+		about: "The harness ends, the pane stays readable (keepSessionOnClose).\nNeither a reopened issue nor an event starts it again; start does.",
 		done:  "stopped; gh loop start REF brings it back", already: "stopped already; gh loop start REF brings it back",
 	})
 }
 
 func (e *env) closeCommand() *cli.Command {
 	return e.verbCommand(verbCommand{
-		verb: loop.Close, usage: "end an item, or one pull request's session, as if it had closed on GitHub",
-		about: "The harness ends, the pane stays readable (keepSessionOnClose). It comes back when it is reopened on GitHub, or by start.",
+		verb: loop.Close, usage: "end an item, or one session, as if it had closed on GitHub",
+		about: "The harness ends, the pane stays readable (keepSessionOnClose).\nIt comes back when it is reopened on GitHub, or by start.",
 		done:  "closed; gh loop start REF brings it back", already: "closed already; gh loop start REF brings it back",
 	})
 }
 
 func (e *env) pauseCommand() *cli.Command {
 	return e.verbCommand(verbCommand{
-		verb: loop.Pause, usage: "deliver nothing to an item and its pull requests, or to one pull request",
-		about: "Its session goes on. Events that come meanwhile are not kept: the conversation reads the thread itself.",
+		verb: loop.Pause, usage: "deliver nothing to an item, or to one pull request",
+		about: "Its session goes on. Events that come meanwhile are not kept:\nthe conversation reads the thread itself.",
 		done:  "paused; gh loop resume REF ends that", already: "paused already; gh loop resume REF ends that",
 	})
 }
@@ -53,7 +53,7 @@ func (e *env) verbCommand(v verbCommand) *cli.Command {
 	name := string(v.verb)
 	return &cli.Command{
 		Name: name, Usage: v.usage, ArgsUsage: "REF",
-		Description: v.about + "\nREF is taken literally: that of a pull request means its own session, and never its item.\n\nExamples:\n  gh loop " + name + " 15\n  gh loop " + name + " octo/repo#16",
+		Description: v.about + "\nREF is taken literally: that of a pull request means its own session,\nand never its item.\n\nExamples:\n  gh loop " + name + " 15\n  gh loop " + name + " octo/repo#16",
 		Flags:       []cli.Flag{repoFlag()},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			d, ref, err := e.loopAndRef(c)

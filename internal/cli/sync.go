@@ -22,7 +22,7 @@ import (
 
 func (e *env) syncCommand() *cli.Command {
 	return &cli.Command{
-		Name: "sync", Usage: "ask GitHub what is new about what is worked on, and bring it to the conversations", ArgsUsage: "[REF…]",
+		Name: "sync", Usage: "ask GitHub what is new, and bring it to the conversations", ArgsUsage: "[REF…]",
 		Description: "What was there before an item was first asked about counts as read.\n\nExamples:\n  gh loop sync\n  gh loop sync 15 --json\n  gh loop sync --watch",
 		Flags: []cli.Flag{
 			repoFlag(),

@@ -13,7 +13,7 @@ import (
 
 func (e *env) tmuxCommand() *cli.Command {
 	return &cli.Command{
-		Name: "tmux", Usage: "load the keys, hooks and status segment into tmux, or take them back",
+		Name: "tmux", Usage: "load keys, hooks and status segment into tmux, or unload",
 		Description: "Examples:\n  gh loop tmux load\n  gh loop tmux show",
 		Commands: []*cli.Command{
 			{Name: "load", Usage: "add them, or bring them up to date", Action: e.tmuxLoad,

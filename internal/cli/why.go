@@ -18,7 +18,7 @@ var whyFields = []string{"ref", "url", "records", "damaged", "github", "notBelie
 func (e *env) whyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "why", Usage: "show how an issue or pull request is routed, and what said so", ArgsUsage: "REF",
-		Description: "Tells which records have it, what GitHub says now, what of that is not believed,\nand what the next comment would do.\n\nExamples:\n  gh loop why 16\n  gh loop why 16 --offline\n  gh loop why 16 --json next --jq '.next[].endpoint'",
+		Description: "Tells which records have it, what GitHub says now, what of that is not\nbelieved, and what the next comment would do.\n\nExamples:\n  gh loop why 16\n  gh loop why 16 --offline\n  gh loop why 16 --json next --jq '.next[].endpoint'",
 		Flags:       append(jsonFlags(), repoFlag(), &cli.BoolFlag{Name: "offline", Usage: "do not ask GitHub"}),
 		Action:      e.why,
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gh-loop/gh-loop/internal/event"
@@ -105,7 +107,8 @@ func (d *Loop) start(ctx context.Context, item work.Ref, q StartRequest) (Starte
 }
 
 func (d *Loop) unknownHarness(name string) error {
-	return fmt.Errorf("harness %q is not known: use a built-in one or add [harness.%s] to the configuration", name, name)
+	known := strings.Join(slices.Sorted(maps.Keys(d.Harnesses)), ", ")
+	return fmt.Errorf("harness %q is not known: use one of %s, or add [harness.%s] to the configuration", name, known, name)
 }
 
 // bring changes a record as a start asks, and makes the endpoint live.
@@ -283,7 +286,7 @@ func (d *Loop) Unlink(ctx context.Context, pr, item work.Ref) (bool, error) {
 type notHereError struct{ ref work.Ref }
 
 func (e *notHereError) Error() string {
-	return fmt.Sprintf("%s is not worked on here: gh loop start %s begins", e.ref, e.ref.Short())
+	return fmt.Sprintf("%s is not worked on here: gh loop start %s begins, gh loop list shows what is", e.ref.Short(), e.ref.Short())
 }
 
 func (d *Loop) notHere(item work.Ref) error { return &notHereError{item} }

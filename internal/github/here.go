@@ -14,7 +14,8 @@ import (
 type NoRepoError struct{ Err error }
 
 func (e *NoRepoError) Error() string {
-	return "the current directory belongs to no repository on GitHub (" + e.Err.Error() + "): write owner/repo#number, or use -R owner/repo"
+	why, _, _ := strings.Cut(e.Err.Error(), "\n") // git's own words may come with more lines
+	return "the current directory belongs to no repository on GitHub (" + why + "): write owner/repo#number, or use -R owner/repo"
 }
 
 func (e *NoRepoError) Unwrap() error { return e.Err }

@@ -110,6 +110,8 @@ func (s *source) byNumber(pr work.Ref) {
 	s.push = upstream{s.remote, noPush + "the head branch of " + pr.Short() + " is not known", s.theirs}
 }
 
+const pushAgain = "is that a clone of the repository? then push it again, or close the pull request"
+
 // ask asks the remote what the ref's number is, once, where no event has told:
 // a pull request, whose branch is the one with the same head, or an issue,
 // which gets a branch of its own from the default branch.
@@ -135,7 +137,7 @@ func (t Trees) ask(ctx context.Context, r Request, s source, was made) (source, 
 		return s, nil
 	}
 	if !isItem {
-		return s, declined("push it again, or close the pull request", "%s is not on the remote %q of %q", pullRef(r.Ref), s.remote, s.clone)
+		return s, declined(pushAgain, "%s is not on the remote %q of %q", pullRef(r.Ref), s.remote, s.clone)
 	}
 	base := said.head
 	if _, ok := said.refs["refs/heads/"+was.Branch]; ok && was.Branch != "" {
@@ -256,7 +258,7 @@ func (t Trees) fetch(ctx context.Context, s source) error {
 		return err
 	}
 	if _, there := t.git(ctx, s.clone, "ls-remote", "--exit-code", "--", s.remote, s.theirs); exit(there) == 2 {
-		return declined("push it again, or close the pull request", "%s is not on the remote %q of %q", s.theirs, s.remote, s.clone)
+		return declined(pushAgain, "%s is not on the remote %q of %q", s.theirs, s.remote, s.clone)
 	}
 	return failed(err, "%s cannot be fetched from the remote %q of %q", s.theirs, s.remote, s.clone)
 }

@@ -36,17 +36,26 @@ func ParseRef(text string) (Ref, error) {
 	if !ok {
 		return Ref{}, refError(text, "it does not begin with github:")
 	}
-	path, number, ok := strings.Cut(rest, "#")
+	ref, err := parsePath(rest)
+	if err != nil {
+		return Ref{}, refError(text, err.Error())
+	}
+	return ref, nil
+}
+
+// parsePath reads [host/]owner/repo#number.
+func parsePath(text string) (Ref, error) {
+	path, number, ok := strings.Cut(text, "#")
 	if !ok {
-		return Ref{}, refError(text, "there is no #number")
+		return Ref{}, fmt.Errorf("there is no #number")
 	}
 	repo, err := parseRepoPath(path)
 	if err != nil {
-		return Ref{}, refError(text, err.Error())
+		return Ref{}, err
 	}
 	n, err := parseNumber(number)
 	if err != nil {
-		return Ref{}, refError(text, err.Error())
+		return Ref{}, err
 	}
 	return repo.Ref(n), nil
 }
@@ -65,7 +74,7 @@ func ParseArg(text string, here func() (Repo, error)) (Ref, error) {
 	case digits(strings.TrimPrefix(s, "#")):
 		n, err := parseNumber(strings.TrimPrefix(s, "#"))
 		if err != nil {
-			return Ref{}, refError(text, err.Error())
+			return Ref{}, argError(text, err.Error())
 		}
 		repo, err := here()
 		if err != nil {
@@ -73,7 +82,11 @@ func ParseArg(text string, here func() (Repo, error)) (Ref, error) {
 		}
 		return repo.Ref(n), nil
 	}
-	return ParseRef("github:" + s)
+	ref, err := parsePath(s)
+	if err != nil {
+		return Ref{}, argError(text, err.Error())
+	}
+	return ref, nil
 }
 
 // ParseURL reads the web address of an issue or a pull request on any host,
@@ -81,19 +94,19 @@ func ParseArg(text string, here func() (Repo, error)) (Ref, error) {
 func ParseURL(text string) (Ref, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return Ref{}, refError(text, "it is not the address of an issue or pull request")
+		return Ref{}, argError(text, "it is not the address of an issue or pull request")
 	}
 	p := strings.Split(strings.Trim(u.Path, "/"), "/")
 	if len(p) < 4 || (p[2] != "issues" && p[2] != "pull" && p[2] != "pulls") {
-		return Ref{}, refError(text, "it is not the address of an issue or pull request")
+		return Ref{}, argError(text, "it is not the address of an issue or pull request")
 	}
 	n, err := parseNumber(p[3])
 	if err != nil {
-		return Ref{}, refError(text, err.Error())
+		return Ref{}, argError(text, err.Error())
 	}
 	repo, err := parseRepoPath(u.Host + "/" + p[0] + "/" + p[1])
 	if err != nil {
-		return Ref{}, refError(text, err.Error())
+		return Ref{}, argError(text, err.Error())
 	}
 	return repo.Ref(n), nil
 }
@@ -240,4 +253,9 @@ func (r *Ref) UnmarshalText(b []byte) error {
 	}
 	*r = p
 	return nil
+}
+
+// argError is for what somebody typed, who need not know the written form.
+func argError(text, why string) error {
+	return fmt.Errorf("%q is not a ref: %s; write 15, owner/repo#15, or a URL", text, why)
 }
