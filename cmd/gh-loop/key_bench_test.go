@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/gh-loop/gh-loop/bench/turns"
 )
 
 // terminal is a client on a terminal whose every byte has a time.
@@ -104,6 +106,33 @@ func (c *terminal) press(keys string, marks ...string) time.Duration {
 	}
 }
 
+// pair gives item 15 a pull request with a session, loads the keys, and writes
+// into each session's pane and status line what tells that it is drawn.
+func (r *rig) pair() (ids, marks []string) {
+	body, err := newBody([]string{"comment", "-pr", "16", "-text", "measured", "-body", "Closes #15"}, 1)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text, err := body.encode()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	file := filepath.Join(r.dir, "pr.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	r.run("event", "--delivery", "d-pr", file)
+	r.run("tmux", "load")
+	for _, n := range []string{"15", "16"} {
+		at := "=loop-github-octo-repo-" + n + ":"
+		ids = append(ids, r.tmux("display-message", "-p", "-t", at, "#{session_id}"))
+		marks = append(marks, "MARK"+n)
+		r.tmux("send-keys", "-t", at, "-l", "MARK"+n)
+	}
+	r.tmux("set-option", "-g", "assume-paste-time", "0", ";", "set-option", "-g", "status-interval", "0", ";", "set-option", "-g", "status-right", "at #{session_id} now")
+	return ids, marks
+}
+
 // BenchmarkJump is one jump, from the key until pane and status line of the
 // target are drawn on a client's terminal: by our key; by a key that has the
 // target's id written in it, which is the least that tmux takes; by one that
@@ -111,29 +140,8 @@ func (c *terminal) press(keys string, marks ...string) time.Duration {
 // program. The four take turns.
 func BenchmarkJump(b *testing.B) {
 	r := newRig(b)
-	body, err := newBody([]string{"comment", "-pr", "16", "-text", "measured", "-body", "Closes #15"}, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
-	text, err := body.encode()
-	if err != nil {
-		b.Fatal(err)
-	}
-	file := filepath.Join(r.dir, "pr.json")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		b.Fatal(err)
-	}
-	r.run("event", "--delivery", "d-pr", file)
-	r.run("tmux", "load")
-	var ids, marks []string
-	for _, n := range []string{"15", "16"} {
-		at := "=loop-github-octo-repo-" + n + ":"
-		ids = append(ids, r.tmux("display-message", "-p", "-t", at, "#{session_id}"))
-		marks = append(marks, "MARK"+n)
-		r.tmux("send-keys", "-t", at, "-l", "MARK"+n)
-	}
-	r.tmux("set-option", "-g", "assume-paste-time", "0", ";", "set-option", "-g", "status-interval", "0", ";", "set-option", "-g", "status-right", "at #{session_id} now", ";",
-		"bind-key", "-T", "prefix", "H", "switch-client", "-T", "measured", ";",
+	ids, marks := r.pair()
+	r.tmux("bind-key", "-T", "prefix", "H", "switch-client", "-T", "measured", ";",
 		"bind-key", "-T", "measured", "0", "switch-client", "-t", ids[0], ";", "bind-key", "-T", "measured", "1", "switch-client", "-t", ids[1], ";",
 		"bind-key", "-T", "measured", "h", "run-shell", "tmux switch-client -c '#{client_name}' -t '#{@loop_next}'", ";",
 		"bind-key", "-T", "measured", "p", "run-shell", "'"+filepath.Join(r.dir, "gh-loop")+"' jump next --client '#{client_name}'")
@@ -147,26 +155,17 @@ func BenchmarkJump(b *testing.B) {
 		{"shell", func(int) string { return "\x02Hh" }},
 		{"gh-loop-jump", func(int) string { return "\x02Hp" }},
 	}
-	took, at := map[string][]time.Duration{}, 0
-	for range b.N {
+	var took turns.Turns
+	at := 0
+	for b.Loop() {
 		for _, w := range ways {
 			for range 2 { // there and back, so that each way begins at the same place
 				at = 1 - at
-				took[w.name] = append(took[w.name], c.press(w.keys(at), marks[at], "at "+ids[at]+" now"))
+				took.Add(w.name, c.press(w.keys(at), marks[at], "at "+ids[at]+" now"))
 			}
 		}
 	}
-	half := func(name string) float64 {
-		slices.Sort(took[name])
-		return float64(took[name][len(took[name])/2].Microseconds()) / 1000
-	}
-	for _, w := range ways {
-		b.ReportMetric(half(w.name), "ms-"+w.name)
-	}
-	b.ReportMetric(half("ours")/half("fixed"), "ours/fixed")
-	b.ReportMetric(half("shell")/half("ours"), "shell/ours")
-	b.ReportMetric(half("gh-loop-jump")/half("ours"), "gh-loop-jump/ours")
-	b.ReportMetric(0, "ns/op")
+	took.Report(b)
 }
 
 // BenchmarkPick is from the key until the picker's first row is drawn, with 100
@@ -192,17 +191,13 @@ func BenchmarkPick(b *testing.B) {
 	if _, err := exec.LookPath("fzf"); err == nil {
 		ways = append(ways, struct{ name, keys, end string }{"fzf", "\x02Gg", "\x1b"})
 	}
-	took := map[string][]time.Duration{}
-	for range b.N {
+	var took turns.Turns
+	for b.Loop() {
 		for _, w := range ways {
-			took[w.name] = append(took[w.name], c.press(w.keys, "octo/repo#1"))
+			took.Add(w.name, c.press(w.keys, "octo/repo#1"))
 			c.settle()
 			c.press(w.end, "MARKED")
 		}
 	}
-	for _, w := range ways {
-		slices.Sort(took[w.name])
-		b.ReportMetric(float64(took[w.name][len(took[w.name])/2].Microseconds())/1000, "ms-"+w.name)
-	}
-	b.ReportMetric(0, "ns/op")
+	took.Report(b)
 }

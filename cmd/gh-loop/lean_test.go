@@ -12,6 +12,17 @@ import (
 // lean is how the program is built for use.
 const lean = "-tags nethttpomithttp2 -gcflags all=-l -ldflags"
 
+// buildAsInstalled makes the program as users get it: what is measured or
+// counted is that.
+func buildAsInstalled(t testing.TB, bin string) {
+	t.Helper()
+	build := exec.Command("go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, strings.Fields(lean)...), "-s -w", "-o", bin, ".")...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // A hook pays at each start for whatever is linked in. No package prepares
 // what only other commands need, and the program stays under 12 MB.
 func TestLeanStart(t *testing.T) {
@@ -26,11 +37,7 @@ func TestLeanStart(t *testing.T) {
 		}
 	}
 	bin := filepath.Join(t.TempDir(), "gh-loop")
-	build := exec.Command("go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, strings.Fields(lean)...), "-s -w", "-o", bin, ".")...)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	buildAsInstalled(t, bin)
 	st, err := os.Stat(bin)
 	if err != nil {
 		t.Fatal(err)

@@ -6,11 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gh-loop/gh-loop/bench/turns"
 )
 
 // rig is a world for measuring: the program as it is built for users, a tmux
@@ -32,11 +33,7 @@ func newRig(t testing.TB) *rig {
 		_ = exec.Command("tmux", "-S", filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default"), "kill-server").Run()
 		_ = os.RemoveAll(dir)
 	})
-	build := exec.Command("go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, strings.Fields(lean)...), "-s -w", "-o", filepath.Join(dir, "gh-loop"), ".")...)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	buildAsInstalled(t, filepath.Join(dir, "gh-loop"))
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -83,32 +80,108 @@ func (r *rig) comment(n int) string {
 	return file
 }
 
+// program makes a command that runs in the rig's world.
+func (r *rig) program(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.Dir = r.env, r.dir
+	return cmd
+}
+
+// do gives something to measure: commands, one after the other.
+func (r *rig) do(commands ...[]string) func() {
+	return func() {
+		for _, c := range commands {
+			if out, err := r.program(c[0], c[1:]...).CombinedOutput(); err != nil {
+				r.t.Fatalf("%q: %v: %s", c, err, out)
+			}
+		}
+	}
+}
+
+// hello builds the program that does nothing, in Go: what ours costs beyond it
+// is ours.
+func (r *rig) hello() string {
+	hello := filepath.Join(r.dir, "hello")
+	if err := os.WriteFile(hello+".go", []byte("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", hello, hello+".go")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		r.t.Fatalf("%v: %s", err, out)
+	}
+	return hello
+}
+
+// asksTmux is the cheapest call of a tmux server.
+func (r *rig) asksTmux() []string {
+	return []string{"tmux", "-N", "-S", r.socket(), "display-message", "-p", "x"}
+}
+
+// BenchmarkStart is the whole process of a command that does nothing, beside a C
+// program and a Go program that do nothing, one call of tmux, and what
+// GH_LOOP_PEERS names (NAME=COMMAND ARGS;…, without quotes), which takes its turn
+// with a list of one item.
+func BenchmarkStart(b *testing.B) {
+	r := newRig(b)
+	bin := filepath.Join(r.dir, "gh-loop")
+	ways := []struct {
+		name string
+		do   func()
+	}{{"version", r.do([]string{bin, "--version"})}, {"true", r.do([]string{"true"})}, {"hello", r.do([]string{r.hello()})}, {"tmux", r.do(r.asksTmux())}, {"list", r.do([]string{bin, "list"})}}
+	for peer := range strings.SplitSeq(os.Getenv("GH_LOOP_PEERS"), ";") {
+		if name, command, ok := strings.Cut(peer, "="); ok && len(strings.Fields(command)) > 0 {
+			cmd := r.program(strings.Fields(command)[0], strings.Fields(command)[1:]...)
+			ways = append(ways, struct {
+				name string
+				do   func()
+			}{"peer:" + strings.TrimSpace(name), r.do(cmd.Args)})
+		}
+	}
+	var took turns.Turns
+	for b.Loop() {
+		for _, w := range ways {
+			took.Time(w.name, w.do)
+		}
+	}
+	took.Report(b)
+}
+
 // BenchmarkTextInPane measures from the start of the process until the program
-// in the pane has read the text, and says the median: a mean would tell of the
-// machine.
+// in the pane has read the text; beside it, tmux pastes a text by hand.
 func BenchmarkTextInPane(b *testing.B) {
 	r := newRig(b)
-	var took []time.Duration
-	for n := range b.N {
-		file := r.comment(n + 1)
-		clock := filepath.Join(r.dir, "clock")
+	clock := filepath.Join(r.dir, "clock")
+	pane := r.tmux("display-message", "-p", "-t", "=loop-github-octo-repo-15:", "#{pane_id}")
+	arrived := func(began time.Time) time.Duration {
+		var at int64
+		poll(func() bool {
+			read, _ := os.ReadFile(clock)
+			first, _, whole := bytes.Cut(read, []byte("\n"))
+			at, _ = strconv.ParseInt(string(first), 10, 64)
+			return whole
+		})
+		return time.Unix(0, at).Sub(began)
+	}
+	measure := func(do func()) time.Duration {
 		_ = os.Remove(clock)
 		began := time.Now()
-		if out := r.run("event", "--event", "issue_comment", "--delivery", fmt.Sprint("d-", n), "--json", file); !strings.Contains(out, `"how":"pasted"`) {
-			b.Fatal(out)
-		}
-		read, err := os.ReadFile(clock)
-		if err != nil {
-			b.Fatal(err)
-		}
-		first, _, _ := bytes.Cut(read, []byte("\n"))
-		at, err := strconv.ParseInt(string(first), 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		took = append(took, time.Unix(0, at).Sub(began))
+		do()
+		return arrived(began)
 	}
-	median(b, took)
+	least := r.do([]string{r.hello()}, r.asksTmux())
+	var took turns.Turns
+	for n := 1; b.Loop(); n++ {
+		file := r.comment(n)
+		took.Add("text", measure(func() {
+			if out := r.run("event", "--event", "issue_comment", "--delivery", fmt.Sprint("d-", n), "--json", file); !strings.Contains(out, `"how":"pasted"`) {
+				b.Fatal(out)
+			}
+		}))
+		took.Add("paste", measure(r.do([]string{"tmux", "-N", "-S", r.socket(), "set-buffer", "-b", "by-hand", "measured", ";", "paste-buffer", "-d", "-b", "by-hand", "-t", pane})))
+		took.Time("hello+tmux", least)
+	}
+	took.Report(b)
 }
 
 // BenchmarkHookSessionClosed measures the whole process, for a session that is
@@ -116,61 +189,40 @@ func BenchmarkTextInPane(b *testing.B) {
 // take: a program that does nothing, and one call of tmux.
 func BenchmarkHookSessionClosed(b *testing.B) {
 	r := newRig(b)
-	nothing := filepath.Join(r.dir, "nothing")
-	if err := os.WriteFile(nothing+".go", []byte("package main\n\nfunc main() { println() }\n"), 0o600); err != nil {
-		b.Fatal(err)
+	hook, least := r.do([]string{filepath.Join(r.dir, "gh-loop"), "hook", "session-closed", "$77", "1", "1"}), r.do([]string{r.hello()}, r.asksTmux())
+	var took turns.Turns
+	for b.Loop() {
+		took.Time("hook", hook)
+		took.Time("hello+tmux", least)
 	}
-	if out, err := exec.Command("go", "build", "-o", nothing, nothing+".go").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
-	var took, least []time.Duration
-	for range b.N {
-		began := time.Now()
-		r.run("hook", "session-closed", "$77", "1", "1")
-		took = append(took, time.Since(began))
-		began = time.Now()
-		for _, c := range []*exec.Cmd{exec.Command(nothing), exec.Command("tmux", "-N", "display-message", "-p", "x")} {
-			c.Env = r.env
-			if err := c.Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-		least = append(least, time.Since(began))
-	}
-	median(b, took)
-	slices.Sort(least)
-	b.ReportMetric(float64(took[len(took)/2])/float64(least[len(least)/2]), "×nothing+tmux")
+	took.Report(b)
 }
 
 // BenchmarkRestore measures how long it takes to bring 30 conversations back
-// after the end of their tmux server. Agents start as fast as the stub does.
+// after the end of their tmux server, beside tmux starting 30 sessions with the
+// same agent, one after the other.
 func BenchmarkRestore(b *testing.B) {
 	r := newRig(b)
 	for n := 16; n < 45; n++ {
 		r.run("start", fmt.Sprint("octo/repo#", n), "--cwd", r.dir)
 	}
-	var took []time.Duration
-	for range b.N {
-		kill := exec.Command("tmux", "kill-server")
-		kill.Env = r.env
-		if err := kill.Run(); err != nil {
-			b.Fatal(err)
-		}
-		began := time.Now()
-		if out := r.run("restore"); !strings.Contains(out, "30 brought back, 0 running, 0 not possible") {
-			b.Fatal(out)
-		}
-		took = append(took, time.Since(began))
+	var byHand [][]string
+	for n := range 30 {
+		byHand = append(byHand, []string{"tmux", "new-session", "-d", "-s", fmt.Sprint("s", n), "--", filepath.Join(r.dir, "stub-agent"), "--resume", fmt.Sprint("by-hand-", n)})
 	}
-	median(b, took)
-}
-
-func median(b *testing.B, took []time.Duration) {
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-median")
-	b.ReportMetric(float64(took[len(took)/10].Microseconds())/1000, "ms-10%")
-	b.ReportMetric(float64(took[len(took)*9/10].Microseconds())/1000, "ms-90%")
-	b.ReportMetric(0, "ns/op")
+	kill := r.do([]string{"tmux", "kill-server"})
+	var took turns.Turns
+	for b.Loop() {
+		kill()
+		took.Time("restore", func() {
+			if out := r.run("restore"); !strings.Contains(out, "30 brought back, 0 running, 0 not possible") {
+				b.Fatal(out)
+			}
+		})
+		kill()
+		took.Time("new-session", r.do(byHand...))
+	}
+	took.Report(b)
 }
 
 // TestPeakMemory: no command takes 30 MB (docs/performance.md). A process's peak

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gh-loop/gh-loop/bench/turns"
 	"github.com/gh-loop/gh-loop/internal/github/githubtest"
 )
 
@@ -29,9 +30,7 @@ type polled struct {
 func newPolled(b *testing.B, items int) *polled {
 	dir := b.TempDir()
 	p := &polled{B: b, bin: filepath.Join(dir, "gh-loop"), state: filepath.Join(dir, "state")}
-	if out, err := exec.Command("go", "build", "-o", p.bin, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%s", out)
-	}
+	buildAsInstalled(b, p.bin)
 	var err error
 	if p.github, err = githubtest.Start(); err != nil {
 		b.Fatal(err)
@@ -91,9 +90,11 @@ func (p *polled) report() {
 func BenchmarkSyncQuiet(b *testing.B) {
 	p := newPolled(b, 100)
 	p.begin()
+	var took turns.Turns
 	for b.Loop() {
-		p.sync()
+		took.Time("sync", p.sync)
 	}
+	took.Report(b)
 	p.report()
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -120,11 +121,26 @@ func (s screen) paint(code, text string) string {
 
 // table makes a table as gh prints them: columns that fit, or tabs in a pipe.
 func (e *env) table(s screen, header ...string) tableprinter.TablePrinter {
-	t := tableprinter.New(e.out, s.tty, s.width)
+	out := bufio.NewWriter(e.out)
+	t := tableprinter.New(out, s.tty, s.width)
 	if s.tty {
 		t.AddHeader(header)
 	}
-	return t
+	return buffered{t, out}
+}
+
+// buffered is a table whose cells are not a write each.
+type buffered struct {
+	tableprinter.TablePrinter
+	out *bufio.Writer
+}
+
+// Render prints what there is.
+func (b buffered) Render() error {
+	if err := b.TablePrinter.Render(); err != nil {
+		return err
+	}
+	return b.out.Flush()
 }
 
 // ago says how long ago a time was; what is no time is "".

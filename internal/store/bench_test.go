@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
+	"github.com/gh-loop/gh-loop/bench/turns"
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
 // fill makes records of a usual size (some 1.5 kB, one pull request each).
-func fill(b *testing.B, dir string, status work.Status, from, n int) {
+func fill(b testing.TB, dir string, status work.Status, from, n int) {
 	b.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		b.Fatal(err)
@@ -31,72 +31,58 @@ func fill(b *testing.B, dir string, status work.Status, from, n int) {
 	}
 }
 
-// processor reports the processor time of an operation, which a busy machine
-// changes less than the time that passes.
-func processor(b *testing.B) func() {
-	spent := func() int64 {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return u.Utime.Nano() + u.Stime.Nano()
-	}
-	begin := spent()
-	return func() { b.ReportMetric(float64(spent()-begin)/float64(b.N)/1e6, "cpu-ms/op") }
-}
-
 // BenchmarkListing looks a pull request up that one of the live records lists.
-// Beside it, cat reads the same files and does nothing with them.
+// In turns with it, the same files are read and nothing is done with them.
 func BenchmarkListing(b *testing.B) {
 	for _, c := range []struct{ live, closed int }{{100, 0}, {100, 10000}, {10000, 0}} {
-		s := &Store{Dir: b.TempDir()}
-		fill(b, s.local(), work.Active, 1, c.live)
-		fill(b, s.closed(), work.Closed, 100001, c.closed)
-		b.Run(fmt.Sprintf("live=%d/closed=%d/ours", c.live, c.closed), func(b *testing.B) {
-			defer processor(b)()
+		b.Run(fmt.Sprintf("live=%d,closed=%d", c.live, c.closed), func(b *testing.B) {
+			s := &Store{Dir: b.TempDir()}
+			fill(b, s.local(), work.Active, 1, c.live)
+			fill(b, s.closed(), work.Closed, 100001, c.closed)
+			var took turns.Turns
 			for b.Loop() {
-				recs, bad, err := s.Listing(octo(1000000 + c.live/2))
-				if len(recs) != 1 || len(bad) != 0 || err != nil {
-					b.Fatal(len(recs), bad, err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("live=%d/closed=%d/cat", c.live, c.closed), func(b *testing.B) {
-			defer processor(b)()
-			for b.Loop() {
-				files, err := os.ReadDir(s.local())
-				if err != nil {
-					b.Fatal(err)
-				}
-				for _, f := range files {
-					if !f.IsDir() {
-						_, _ = os.ReadFile(filepath.Join(s.local(), f.Name()))
+				took.Time("look-up", func() {
+					recs, bad, err := s.Listing(octo(1000000 + c.live/2))
+					if len(recs) != 1 || len(bad) != 0 || err != nil {
+						b.Fatal(len(recs), bad, err)
 					}
-				}
+				})
+				took.Time("cat", func() {
+					files, err := os.ReadDir(s.local())
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, f := range files {
+						if !f.IsDir() {
+							_, _ = os.ReadFile(filepath.Join(s.local(), f.Name()))
+						}
+					}
+				})
 			}
+			took.Report(b)
 		})
 	}
 }
 
-// BenchmarkChange is one change of a record, beside a bare write, fsync and
-// rename of as many bytes.
+// BenchmarkChange is one change of a record, in turns with a bare write, fsync
+// and rename of as many bytes.
 func BenchmarkChange(b *testing.B) {
 	s := &Store{Dir: b.TempDir()}
 	fill(b, s.local(), work.Active, 15, 1)
 	data, _ := os.ReadFile(s.Path(item))
-	n := 0
-	b.Run("ours", func(b *testing.B) {
-		for b.Loop() {
-			n++
+	path := filepath.Join(b.TempDir(), "r.json")
+	var took turns.Turns
+	for n := 0; b.Loop(); n++ {
+		took.Time("change", func() {
 			if _, err := s.Change(context.Background(), item, func(r *work.Record) (*work.Record, error) { r.Title = fmt.Sprint(n); return r, nil }); err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
-	b.Run("bare", func(b *testing.B) {
-		path := filepath.Join(b.TempDir(), "r.json")
-		for b.Loop() {
-			f, _ := os.Create(path + ".tmp")
+		})
+		took.Time("rename", func() {
+			f, err := os.Create(path + ".tmp")
+			if err != nil {
+				b.Fatal(err)
+			}
 			_, _ = f.Write(data)
 			if err := f.Sync(); err != nil {
 				b.Fatal(err)
@@ -105,8 +91,9 @@ func BenchmarkChange(b *testing.B) {
 			if err := os.Rename(path+".tmp", path); err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
+		})
+	}
+	took.Report(b)
 }
 
 // BenchmarkLargeRecord changes a record of a thousand pull requests.

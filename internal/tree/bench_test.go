@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/gh-loop/gh-loop/bench/turns"
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
@@ -18,7 +17,11 @@ func BenchmarkMake(b *testing.B) {
 	w := openWorld(b)
 	side := filepath.Join(w.dir, "side")
 	w.git(w.dir, "clone", "-q", "-b", "feature", w.remote, side)
-	for i := range 10_000 {
+	files := 10_000
+	if turns.Short() {
+		files = 500
+	}
+	for i := range files {
 		w.write(fmt.Sprintf("side/%02d/%02d/file-%d.go", i%50, i/50%20, i), strings.Repeat(fmt.Sprintf("line of file %d\n", i), 200))
 	}
 	w.git(side, "add", "-A")
@@ -30,27 +33,19 @@ func BenchmarkMake(b *testing.B) {
 	if err := os.Rename(w.remote, w.remote+".away"); err != nil { // no network
 		b.Fatal(err)
 	}
-	var ours, bare []time.Duration
+	var took turns.Turns
 	plain := filepath.Join(w.dir, "plain")
 	for b.Loop() {
-		began := time.Now()
-		path := w.make(r)
-		ours = append(ours, time.Since(began))
-		began = time.Now()
-		w.git(w.clone, "worktree", "add", "-q", "-b", "plain", plain, "origin/feature")
-		bare = append(bare, time.Since(began))
+		var path string
+		took.Time("tree", func() { path = w.make(r) })
+		took.Time("worktree-add", func() { w.git(w.clone, "worktree", "add", "-q", "-b", "plain", plain, "origin/feature") })
 		w.git(w.clone, "worktree", "remove", "--force", plain)
 		w.git(w.clone, "branch", "-q", "-D", "plain")
 		if err := w.trees.Remove(w.ctx, path, Removal{}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	slices.Sort(ours)
-	slices.Sort(bare)
-	a, p := ours[len(ours)/2], bare[len(bare)/2]
-	b.ReportMetric(float64(a.Milliseconds()), "ms/tree")
-	b.ReportMetric(float64(p.Milliseconds()), "ms/worktree-add")
-	b.ReportMetric(float64(a)/float64(p), "ratio")
+	took.Report(b)
 }
 
 // No network when the objects are there, and few runs of git.
