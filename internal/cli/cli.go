@@ -133,6 +133,22 @@ func (e *env) root(only string) *cli.Command {
 			return cli.ShowRootCommandHelp(c)
 		},
 	}
+	root.Commands = e.commands(only)
+	var prepare func(c *cli.Command)
+	prepare = func(c *cli.Command) {
+		c.HideHelpCommand = true
+		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error { return e.misused(c, err) }
+		c.ExitErrHandler = func(context.Context, *cli.Command, error) {}
+		for _, sub := range c.Commands {
+			prepare(sub)
+		}
+	}
+	prepare(root)
+	return root
+}
+
+// commands are all of them, or only the one of that name.
+func (e *env) commands(only string) []*cli.Command {
 	type command struct {
 		name string
 		make func() *cli.Command
@@ -174,20 +190,11 @@ func (e *env) root(only string) *cli.Command {
 	if one := slices.IndexFunc(commands, func(c command) bool { return c.name == only }); one >= 0 {
 		commands = commands[one : one+1]
 	}
+	var all []*cli.Command
 	for _, c := range commands {
-		root.Commands = append(root.Commands, c.make())
+		all = append(all, c.make())
 	}
-	var prepare func(c *cli.Command)
-	prepare = func(c *cli.Command) {
-		c.HideHelpCommand = true
-		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error { return e.misused(c, err) }
-		c.ExitErrHandler = func(context.Context, *cli.Command, error) {}
-		for _, sub := range c.Commands {
-			prepare(sub)
-		}
-	}
-	prepare(root)
-	return root
+	return all
 }
 
 // exactly checks the number of arguments; names are how help calls them.
