@@ -92,7 +92,7 @@ func orEmpty[T any](list []T) []T {
 
 func (e *env) printWhy(w dispatch.Why) {
 	s := e.screen()
-	say := func(format string, args ...any) { fmt.Fprintln(e.out, clean(fmt.Sprintf(format, args...))) }
+	say := func(format string, args ...any) { fmt.Fprintln(e.out, s.fold(clean(fmt.Sprintf(format, args...)))) }
 	part := func(title string) { fmt.Fprintln(e.out, s.paint("1", title)) }
 	title := ""
 	if w.GitHub != nil {

@@ -161,6 +161,7 @@ func TestErrors(t *testing.T) {
 		{"notify = [\"\"]", "f:1: notify: "},
 		{"notify = true", "f:1: notify: true stands where"},
 		{"[harness.mine]\n", "f:1: harness.mine: start is missing"},
+		{"[harness.mine]\nstart = \"x\"", "f:2: harness.mine.start: \"x\" stands where there should be a list"},
 		{"[harness.mine]\nstart = []", "f:2: harness.mine.start: the program is missing"},
 		{"[harness.mine]\nstart = [\"\"]", "f:2: harness.mine.start: the program is missing"},
 		{"[harness.mine]\nstart = [\"/bin/bash\", \"-c\", \"claude\"]", `f:2: harness.mine.start: "/bin/bash" is a shell`},
@@ -175,6 +176,8 @@ func TestErrors(t *testing.T) {
 		_, err := Parse("f", c.text, "/home/me")
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\n gives %v\n want  %s", c.text, err, c.want)
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s\n is one mistake, and told as\n%v", c.text, err)
 		}
 	}
 }

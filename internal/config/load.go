@@ -115,7 +115,12 @@ type problem struct {
 	why string
 }
 
+// wrong notes what is wrong with a key, once: what a value of the wrong kind
+// is taken for has faults of its own, and they are nobody's.
 func (r *reader) wrong(key toml.Key, format string, args ...any) {
+	if slices.ContainsFunc(r.found, func(p problem) bool { return slices.Equal(p.key, key) }) {
+		return
+	}
 	r.found = append(r.found, problem{slices.Clone(key), fmt.Sprintf(format, args...)})
 }
 
