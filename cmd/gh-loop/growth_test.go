@@ -18,7 +18,7 @@ type growing struct {
 // grow writes the records. One is 1.2 kB, as records usually are; one without a
 // pull request of its own has one that nobody asks for.
 func (r *rig) grow(g growing) {
-	local := filepath.Join(r.dir, "state", "local")
+	local := filepath.Join(r.stateDir(), "local")
 	for _, dir := range []string{local, filepath.Join(local, "closed")} {
 		if err := os.RemoveAll(dir); err != nil {
 			r.t.Fatal(err)

@@ -13,9 +13,19 @@ import (
 const lean = "-tags nethttpomithttp2 -gcflags all=-l -ldflags"
 
 // buildAsInstalled makes the program as users get it: what is measured or
-// counted is that.
+// counted is that. Who measures much has made it already (GH_LOOP_BENCH_BIN).
 func buildAsInstalled(t testing.TB, bin string) {
 	t.Helper()
+	if made := os.Getenv("GH_LOOP_BENCH_BIN"); made != "" {
+		b, err := os.ReadFile(made)
+		if err == nil {
+			err = os.WriteFile(bin, b, 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	build := exec.Command("go", append(append([]string{"build", "-trimpath", "-buildvcs=false"}, strings.Fields(lean)...), "-s -w", "-o", bin, ".")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func newRig(t testing.TB) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, dir: dir, env: []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMUX_TMPDIR=" + dir, "GH_CONFIG_DIR=" + dir,
-		"GH_LOOP_CONFIG=" + dir + "/gh-loop.toml", "GH_LOOP_STATE_DIR=" + dir + "/state", "STUB_DIR=" + dir}}
+		"GH_LOOP_CONFIG=" + dir + "/gh-loop.toml", stateVar + dir + "/state", "STUB_DIR=" + dir}}
 	t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default"), "kill-server").Run()
 		_ = os.RemoveAll(dir)
@@ -87,6 +88,19 @@ func (r *rig) program(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+const stateVar = "GH_LOOP_STATE_DIR="
+
+// inState makes the rig use another state directory.
+func (r *rig) inState(name string) {
+	r.env = slices.DeleteFunc(r.env, func(v string) bool { return strings.HasPrefix(v, stateVar) })
+	r.env = append(r.env, stateVar+filepath.Join(r.dir, name))
+}
+
+func (r *rig) stateDir() string {
+	at := slices.IndexFunc(r.env, func(v string) bool { return strings.HasPrefix(v, stateVar) })
+	return strings.TrimPrefix(r.env[at], stateVar)
+}
+
 // do gives something to measure: commands, one after the other.
 func (r *rig) do(commands ...[]string) func() {
 	return func() {
@@ -135,7 +149,7 @@ func BenchmarkStart(b *testing.B) {
 			ways = append(ways, struct {
 				name string
 				do   func()
-			}{"peer:" + strings.TrimSpace(name), r.do(cmd.Args)})
+			}{"peer:" + strings.Join(strings.Fields(name), "-"), r.do(cmd.Args)})
 		}
 	}
 	var took turns.Turns
@@ -210,7 +224,11 @@ func BenchmarkRestore(b *testing.B) {
 	for n := range 30 {
 		byHand = append(byHand, []string{"tmux", "new-session", "-d", "-s", fmt.Sprint("s", n), "--", filepath.Join(r.dir, "stub-agent"), "--resume", fmt.Sprint("by-hand-", n)})
 	}
-	kill := r.do([]string{"tmux", "kill-server"})
+	kill := func() {
+		pid := r.tmux("display-message", "-p", "#{pid}")
+		r.tmux("kill-server")
+		poll(func() bool { return ended(pid, r.socket()) })
+	}
 	var took turns.Turns
 	for b.Loop() {
 		kill()

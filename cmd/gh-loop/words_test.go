@@ -172,18 +172,24 @@ func killServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(err)
 	for end := time.Now().Add(patience); ; <-time.After(5 * time.Millisecond) {
-		// It closes its socket a moment before it ends; a zombie has ended.
-		state, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
-		conn, err := net.Dial("unix", w.socket)
-		if err == nil {
-			ts.Check(conn.Close())
-		} else if len(bytes.TrimSpace(state)) == 0 || state[0] == 'Z' {
+		if ended(pid, w.socket) {
 			return
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("the tmux server does not end")
 		}
 	}
+}
+
+// ended says whether a tmux server is gone. It closes its socket a moment
+// before it ends; a zombie has ended.
+func ended(pid, socket string) bool {
+	state, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	if conn, err := net.Dial("unix", socket); err == nil {
+		_ = conn.Close()
+		return false
+	}
+	return len(bytes.TrimSpace(state)) == 0 || state[0] == 'Z'
 }
 
 // query is jq -r over the JSON values in a text; several lines are joined by
