@@ -330,7 +330,7 @@ func (r *trial) texts(tries int, text func(nonce string) string) (ok, held int, 
 			held++
 			r.t.Logf("%s\n%s", out, r.screen(session))
 		case !arrived || !r.api.once(say):
-			r.t.Logf("lost, torn or twice: %s\n%s", out, r.screen(session))
+			r.t.Logf("lost, torn or twice: %s\n%s\nthe model was told %q", out, r.screen(session), r.api.tail())
 		default:
 			ok++
 		}
@@ -366,6 +366,17 @@ func holds(texts []string, text string) int {
 		n += strings.Count(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), text)
 	}
 	return n
+}
+
+// tail is the end of what the model was told last.
+func (l *loopback) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.posts) == 0 {
+		return ""
+	}
+	all := strings.Join(l.posts[len(l.posts)-1], " | ")
+	return all[max(len(all)-600, 0):]
 }
 
 func (l *loopback) has(text string) bool {
