@@ -20,7 +20,7 @@ type Adapter struct {
 	Name        string
 	Start       []string      // argument list of a new conversation; placeholders as in Values
 	Resume      []string      // argument list that continues one; empty when it cannot
-	SubmitDelay time.Duration // between the text and Return
+	SubmitDelay time.Duration // between the text, once it is seen, and Return
 	Folded      string        // regular expression of what stands in the composer for a long paste that is not shown; "" if it always is
 	Composer    string        // regular expression seen below the text before Return; "": the text's last words; "none": nothing
 }

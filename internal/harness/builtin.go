@@ -2,8 +2,8 @@ package harness
 
 import "time"
 
-// SubmitDelay is what lies between text and Return unless an adapter says otherwise:
-// pasted and submitted at once, Claude Code 2.1 lost half of the submits.
+// SubmitDelay is what lies between the text, once it is seen, and Return, unless an adapter
+// says otherwise: pasted and submitted at once, Claude Code 2.1 lost half of the submits.
 const SubmitDelay = 150 * time.Millisecond
 
 // Builtin gives the harnesses that need no configuration, by name. bin is this

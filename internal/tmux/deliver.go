@@ -19,8 +19,8 @@ type Paste struct {
 	Nonce     string // the text's last words, unlike any others: what is looked for before the submit
 	Bracketed bool   // the program has asked for bracketed paste; otherwise Text must be one line
 
-	Delay    time.Duration  // between text and submit
-	Patience time.Duration  // how long the text is looked for after Delay
+	Delay    time.Duration  // between the text's being seen and the submit
+	Patience time.Duration  // how long the text is looked for
 	Composer *regexp.Regexp // seen on the screen, it counts as the text
 	NoLook   bool           // submit without having seen the text
 	Front    string         // only while this program is in front; "" for any
@@ -79,13 +79,8 @@ func (s Server) Deliver(ctx context.Context, p Paste) (Verdict, error) {
 	p.Target = t
 	buffer := "loop-" + Token()
 	cmds := [][]string{{"display-message", "-p", asked}, {"load-buffer", "-b", buffer, "-"}, p.pasting(buffer)}
-	if p.Delay > 0 {
-		cmds = append(cmds, []string{"run-shell", "-d", strconv.FormatFloat(p.Delay.Seconds(), 'f', 3, 64)})
-	}
-	words, _ := encode(false, append(cmds, p.capture()))
-	limited := s
-	limited.Timeout = s.timeout() + p.Delay
-	out, err := limited.Run(ctx, strings.NewReader(text), words...)
+	words, _ := encode(false, append(cmds, pause(min(p.Delay, shows)), p.capture()))
+	out, err := s.Run(ctx, strings.NewReader(text), words...)
 	began, rest, _ := strings.Cut(out, "\n")
 	word, screen, _ := strings.Cut(rest, "\n")
 	switch {
@@ -121,7 +116,9 @@ func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	return s.submit(ctx, p, screen)
 }
 
-// submit waits until the text is seen and then presses Return.
+// submit waits until the text is seen and then, Delay later, presses Return.
+// Seen first, as the delay is for the program, which may be slow to read: Gemini
+// CLI makes a newline of a Return that it reads within 40 ms of a paste.
 func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, error) {
 	wait, cancel := context.WithTimeout(ctx, p.Patience)
 	defer cancel()
@@ -139,14 +136,16 @@ func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, er
 		screen = now
 	}
 	buffer := "loop-" + Token()
-	cmds := [][]string{{"set-buffer", "-b", buffer, "\r"}}
+	cmds := [][]string{pause(p.Delay), {"set-buffer", "-b", buffer, "\r"}}
 	if p.Delivery != "" { // before the Return: the harness may answer at once
 		cmds = append(cmds, guard(p.Pane, p.conditions(), [][]string{{"set-option", "-p", "-t", p.Pane, "@loop_sent", said(p.Nonce, p.Delivery)}}, nil))
 	}
 	cmds = append(cmds, p.pasting(buffer),
-		[]string{"run-shell", "-d", strconv.FormatFloat(takesIn.Seconds(), 'f', 3, 64)},
+		pause(takesIn),
 		guard(p.Pane, append(p.ours(), same("pane_dead", "0")), [][]string{{"display-message", "-p", alive}}, nil))
-	out, err := s.do(ctx, cmds...)
+	limited := s
+	limited.Timeout = s.timeout() + p.Delay
+	out, err := limited.do(ctx, cmds...)
 	switch word, rest, _ := strings.Cut(out, "\n"); {
 	case word == delivered && strings.TrimSpace(rest) == alive && err == nil:
 		return Delivered, nil
@@ -157,6 +156,14 @@ func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, er
 	}
 	s.drop(ctx, buffer)
 	return "", &DeliverError{MayBePasted: true, Err: orSenseless(s, err)}
+}
+
+// shows is how long a program is given to show a text before it is looked for.
+const shows = 100 * time.Millisecond
+
+// pause holds up the queue that it stands in, and nothing else.
+func pause(d time.Duration) []string {
+	return []string{"run-shell", "-d", strconv.FormatFloat(d.Seconds(), 'f', 3, 64)}
 }
 
 // takesIn is how long a program that was sent a Return must live on before the
