@@ -215,9 +215,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 // report tells what is wrong once, and once when it is over. wait is how long
 // the host wants to be left alone; an error ends the watch.
 func (s *syncing) report(out dispatch.Synced, err error) (wait time.Duration, fatal error) {
-	now := map[string]string{}
+	now := map[string]string{} // what is wrong, by what is said when it is over
 	for _, ref := range out.Hidden {
-		now[ref.Key()] = hidden(ref)
+		now[ref.Short()+" is shown again"] = hidden(ref)
 	}
 	for _, err := range each(err) {
 		var signIn *github.SignInError
@@ -227,12 +227,12 @@ func (s *syncing) report(out dispatch.Synced, err error) (wait time.Duration, fa
 		case errors.As(err, &signIn):
 			return 0, err
 		case errors.As(err, &offline):
-			now["offline "+offline.Host] = err.Error()
+			now[offline.Host+" is reached again"] = err.Error()
 		case errors.As(err, &limit):
-			now["limit "+limit.Host] = err.Error()
+			now["the pause that "+limit.Host+" asked for is over"] = err.Error()
 			wait = max(wait, limit.Until.Sub(s.now()))
 		default:
-			now[err.Error()] = err.Error()
+			now["over: "+err.Error()] = err.Error()
 		}
 	}
 	for key, text := range now {
@@ -242,7 +242,7 @@ func (s *syncing) report(out dispatch.Synced, err error) (wait time.Duration, fa
 	}
 	for key := range s.said {
 		if now[key] == "" {
-			s.line("over: " + key)
+			s.line(key)
 		}
 	}
 	s.said = now
