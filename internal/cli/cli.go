@@ -24,7 +24,7 @@ import (
 // Version is set when a release is built.
 var Version = "dev"
 
-// Exit codes (contract.md).
+// Exit codes.
 const (
 	exitOK      = 0
 	exitFailed  = 1

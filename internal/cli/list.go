@@ -13,7 +13,7 @@ import (
 	"github.com/gh-loop/gh-loop/internal/work"
 )
 
-// rowFields are what --json of list and show can give (contract.md).
+// rowFields are what --json of list and show can give.
 var rowFields = []string{
 	"ref", "url", "title", "role", "item", "status", "state", "harness", "harnessSessionId", "cwd", "branch", "tmuxTarget",
 	"pane", "createdAt", "lastEventAt", "deliveries", "held", "sessionPerPr", "linkage", "pullRequests", "file",
@@ -66,7 +66,7 @@ func (e *env) listCommand() *cli.Command {
 	}
 }
 
-// states are what --state takes (contract.md).
+// states are what --state takes.
 var states = []string{"running", "waiting", "idle", "dead", "none", "unknown"}
 
 // chosen gives an item's row, or, of it and its pull requests, those that are

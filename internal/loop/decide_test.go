@@ -253,7 +253,7 @@ func TestWhoMayAndWhen(t *testing.T) {
 			if got := play(t, ev, row.records, row.settings); got != row.want {
 				t.Errorf("event    %s\nrecords  %s\nsettings %s\n    got  %s\n    want %s", row.event, row.records, row.settings, got, row.want)
 			}
-			// Rule 26, and house.md: decided twice on the same input, it decides the same.
+			// Rule 26: decided twice on the same input, it decides the same.
 			if again := play(t, ev, row.records, row.settings); again != row.want {
 				t.Errorf("a second time: %s", again)
 			}
