@@ -311,9 +311,9 @@ func (r *trial) deliver(ref, text string) bool {
 
 func (r *trial) texts(tries int, text func(nonce string) string) (ok, held int, median time.Duration) {
 	var took []time.Duration
-	ref, session := "", ""
+	ref, session, left := "", "", false
 	for i := range tries {
-		if i%5 == 0 { // what was said before is sent again each time
+		if i%5 == 0 || left { // what was said before is sent again each time, and what was held is left in the composer
 			if session != "" {
 				r.end(session)
 			}
@@ -325,6 +325,7 @@ func (r *trial) texts(tries int, text func(nonce string) string) (ok, held int, 
 		began := time.Now()
 		out, err := r.loop(say, "start", ref, "--prompt", "-")
 		took = append(took, time.Since(began))
+		left = err != nil
 		switch arrived := err == nil && soon(func() bool { return r.api.has(say) }); {
 		case err != nil:
 			held++

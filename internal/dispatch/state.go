@@ -15,15 +15,17 @@ import (
 
 // Report is what a harness's own hook says of its conversation.
 type Report struct {
-	State        string   // as the hook was called: "running", "waiting", "idle" or "submitted"
+	State        string   // as the hook was called, see IsState
 	Ref          work.Ref // the endpoint; zero in a pane that was registered
 	Socket, Pane string   // where the hook was called
 	Payload      harness.Payload
 }
 
-// IsState says whether a hook may say that word.
+// IsState says whether a hook may say that word. "asks" and "answered" are
+// "waiting" and "running" of a harness that may ask several things at once: it
+// waits until each tool that it asked about was answered for.
 func IsState(word string) bool {
-	return word == "running" || word == "waiting" || word == "idle" || word == "submitted"
+	return slices.Contains([]string{"running", "waiting", "idle", "submitted", "asks", "answered"}, word)
 }
 
 // ErrNoSession says that a hook was called for a session that has ended, or
@@ -44,7 +46,7 @@ type Heard struct {
 func (d *Loop) Report(ctx context.Context, r Report) (Heard, error) {
 	var out Heard
 	if !IsState(r.State) {
-		return out, fmt.Errorf("no harness has the state %q: it is running, waiting, idle or submitted", r.State)
+		return out, fmt.Errorf("no harness has the state %q: it is running, waiting, idle, submitted, asks or answered", r.State)
 	}
 	state := r.Payload.State(r.State)
 	if state == "" {
@@ -54,6 +56,12 @@ func (d *Loop) Report(ctx context.Context, r Report) (Heard, error) {
 	mark := tmux.Mark{
 		Pane: r.Pane, State: state, At: d.Now(), Settled: r.State == "submitted", Nonce: r.Payload.Nonce(),
 		Clients: state == "waiting" && d.Config.Notify.Word == "osc",
+	}
+	switch r.State {
+	case "asks":
+		mark.Asks = r.Payload.Tool
+	case "answered":
+		mark.Answers = r.Payload.Tool
 	}
 	if mark.Settled && mark.Nonce == "" && r.Payload.Prompt != "" {
 		mark.Settled = false // somebody else's prompt
@@ -76,7 +84,7 @@ func (d *Loop) Report(ctx context.Context, r Report) (Heard, error) {
 	if err := d.learn(ctx, r, out); err != nil {
 		return out, err
 	}
-	if out.More = out.Waits || got.Was == "waiting" && state != "waiting"; !out.More {
+	if out.More = out.Waits || got.Was == "waiting" && got.Now != "waiting"; !out.More && got.Now != "waiting" {
 		out.More, err = d.holds(out.Ref)
 	}
 	return out, err

@@ -27,7 +27,7 @@ func Builtin(bin string) map[string]Adapter {
 		{Name: "codex", Folded: `\[Pasted Content \d+ chars`,
 			Start:  []string{"codex", "{prompt}"},
 			Resume: []string{"codex", "resume", "{id}", "{prompt}"}},
-		{Name: "gemini", Folded: `\[Pasted Text: \d+ `,
+		{Name: "gemini", Folded: `\[Pasted Text: \d+ `, SubmitDelay: time.Second, // see tmux.Deliver: it is slow to forget a paste
 			Start:  []string{"gemini", "--session-id", "{id}", "--prompt-interactive={prompt}"},
 			Resume: []string{"gemini", "--resume", "{id}", "--prompt-interactive={prompt}"}},
 		{Name: "opencode", Folded: `\[Pasted ~\d+ lines`,
@@ -45,7 +45,9 @@ func Builtin(bin string) map[string]Adapter {
 	}
 	out := make(map[string]Adapter, len(table))
 	for _, a := range table {
-		a.SubmitDelay = SubmitDelay
+		if a.SubmitDelay == 0 {
+			a.SubmitDelay = SubmitDelay
+		}
 		out[a.Name] = a
 	}
 	return out

@@ -33,7 +33,8 @@ const (
 
 // hooksOf is what each agent's reference says of its hooks:
 // claude https://code.claude.com/docs/en/hooks (2.1.197; PermissionRequest comes
-// with the dialog, the notification seconds later),
+// with the dialog, the notification seconds later; tools that may run beside each
+// other are all asked about at once, and their dialogs shown one after the other),
 // codex https://developers.openai.com/codex/hooks (0.171),
 // gemini https://geminicli.com/docs/hooks/reference (0.61),
 // opencode https://opencode.ai/docs/plugins (1.18),
@@ -42,9 +43,9 @@ const (
 var hooksOf = map[string]Hooks{
 	"claude": {HomeEnv: "CLAUDE_CONFIG_DIR", Home: ".claude", File: "settings.json", Shape: Groups, Events: []HookEvent{
 		{"SessionStart", "startup|resume|clear", "idle"}, {"UserPromptSubmit", "", "submitted"},
-		{"PreToolUse", "AskUserQuestion|ExitPlanMode", "waiting"}, {"PermissionRequest", "", "waiting"}, {"Elicitation", "", "waiting"},
+		{"PreToolUse", "AskUserQuestion|ExitPlanMode", "waiting"}, {"PermissionRequest", "", "asks"}, {"Elicitation", "", "waiting"},
 		{"Notification", "permission_prompt|elicitation_dialog", "waiting"}, {"Notification", "idle_prompt", "idle"},
-		{"PostToolUse", "", "running"}, {"PostToolUseFailure", "", "running"}, {"ElicitationResult", "", "running"},
+		{"PostToolUse", "", "answered"}, {"PostToolUseFailure", "", "answered"}, {"PostToolBatch", "", "running"}, {"ElicitationResult", "", "running"},
 		{"Stop", "", "idle"}, {"StopFailure", "", "idle"}, {"SessionEnd", "", "idle"},
 	}},
 	"codex": {HomeEnv: "CODEX_HOME", Home: ".codex", File: "hooks.json", Shape: Groups, Events: []HookEvent{

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"regexp"
@@ -14,6 +16,7 @@ type Payload struct {
 	ID     string // of the conversation, "" if none that is usable was told
 	Prompt string // what was submitted
 	Kind   string // of a notification
+	Tool   string // the tool that is asked about, or ran, and what it was to do, as eight hex digits; "" if none was told
 	Why    string // why the harness stopped or ended, in its own words: "rate_limit", "prompt_input_exit"
 }
 
@@ -30,12 +33,18 @@ func ReadPayload(b []byte) Payload {
 		Kind      string `json:"notification_type"`
 		Reason    string `json:"reason"`
 		Error     any    `json:"error"`
+		Tool      string `json:"tool_name"`
+		Input     any    `json:"tool_input"`
 	}
 	var mismatch *json.UnmarshalTypeError
 	if err := json.Unmarshal(b, &p); err != nil && !errors.As(err, &mismatch) {
 		return Payload{}
 	}
 	out := Payload{Prompt: p.Prompt, Kind: clean(p.Kind), Why: clean(p.Reason)}
+	if b, err := json.Marshal([]any{p.Tool, p.Input}); err == nil && p.Tool != "" { // by Marshal, keys have one order
+		sum := sha256.Sum256(b)
+		out.Tool = hex.EncodeToString(sum[:4])
+	}
 	for _, id := range []string{p.SessionID, p.Session, p.Chat, p.Thread} {
 		if work.UsableID(id) {
 			out.ID = id
@@ -65,8 +74,10 @@ func (p Payload) Nonce() string {
 // kinds, of which one says that nothing happens any more.
 func (p Payload) State(reported string) string {
 	switch {
-	case reported == "submitted":
+	case reported == "submitted", reported == "answered":
 		return "running"
+	case reported == "asks":
+		return "waiting"
 	case reported != "waiting":
 		return reported
 	}

@@ -14,6 +14,8 @@ type Mark struct {
 	Pane    string    // %N
 	Ref     string    // what @loop_ref must be; "" for a pane that was registered, whose options are its own
 	State   string    // "running", "waiting" or "idle"
+	Asks    string    // with "waiting": the question, where there may be several at once; hex digits
+	Answers string    // with "running": the question that was answered; the pane waits on while there are others
 	At      time.Time // when it became so
 	Nonce   string    // what was submitted holds this nonce of a delivery; "" with Settled: any
 	Settled bool      // a prompt was submitted
@@ -22,7 +24,7 @@ type Mark struct {
 
 // Marked is what was there before, and whose pane it is.
 type Marked struct {
-	Was              string // state before
+	Was, Now         string // state before, and now
 	Ref, Item, Token string
 	TTY              string   // the pane's terminal
 	Said             string   // what the delivery that was submitted is called; "" when it was none of ours
@@ -30,7 +32,7 @@ type Marked struct {
 }
 
 // New says whether the mark changed the state.
-func (m Mark) New(got Marked) bool { return got.Was != m.State }
+func (m Mark) New(got Marked) bool { return got.Was != got.Now }
 
 // Mark sets the state in one invocation. Nothing is set where the state is the
 // same already, as every set draws all clients anew. ErrNotOurs: the pane is
@@ -52,11 +54,16 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 		scope = []string{"set-option", "-t", m.Pane}
 	}
 	set := func(name, value string) []string { return append(scope[:len(scope):len(scope)], name, value) }
+	differs := []string{"#{!=:#{@loop_state}," + operand(m.State) + "}"}
+	if m.Answers != "" {
+		differs = append(differs, same("@loop_asks", ""))
+	}
 	then := [][]string{
 		{"display-message", "-p", "-t", m.Pane, "MARKED\t#{@loop_state}\t#{@loop_ref}\t#{@loop_item}\t#{@loop_token}\t#{pane_tty}\t" + said},
-		guard(m.Pane, []string{"#{!=:#{@loop_state}," + operand(m.State) + "}"},
-			[][]string{set("@loop_state", m.State), set("@loop_since", strconv.FormatInt(m.At.UnixMilli(), 10))}, nil),
 	}
+	then = append(append(then, m.questions(scope)...),
+		guard(m.Pane, differs, [][]string{set("@loop_state", m.State), set("@loop_since", strconv.FormatInt(m.At.UnixMilli(), 10))}, nil),
+		[]string{"display-message", "-p", "-t", m.Pane, "#{@loop_state}"})
 	if said != "" {
 		then = append(then, guard(m.Pane, []string{"#{!=:" + said + ",}"}, [][]string{{"set-option", "-p", "-u", "-t", m.Pane, "@loop_sent"}}, nil))
 	}
@@ -70,8 +77,26 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 	return s.marked(out)
 }
 
+// questions keeps the list of what the harness asks: one more, one less, or none.
+func (m Mark) questions(scope []string) [][]string {
+	when := func(cond string, words ...string) [][]string {
+		return [][]string{guard(m.Pane, []string{cond}, [][]string{append(scope[:len(scope):len(scope)], words...)}, nil)}
+	}
+	listed := "#{m:* " + m.Asks + m.Answers + "*,#{@loop_asks}}"
+	switch {
+	case m.Asks != "":
+		return when("#{==:"+listed+",0}", "-a", "@loop_asks", " "+m.Asks)
+	case m.Answers != "":
+		return when(listed, "-F", "@loop_asks", "#{s/ "+m.Answers+"//:@loop_asks}")
+	case m.State != "waiting":
+		return when("#{!=:#{@loop_asks},}", "@loop_asks", "")
+	}
+	return nil
+}
+
 func (s Server) marked(out string) (Marked, error) {
 	first, rest, _ := strings.Cut(out, "\n")
+	now, rest, _ := strings.Cut(rest, "\n")
 	f := strings.SplitN(first, "\t", 7)
 	switch {
 	case first == refused:
@@ -80,7 +105,7 @@ func (s Server) marked(out string) (Marked, error) {
 		return Marked{}, s.unknown([]string{"set-option"}, 0, "", errors.New("its answer makes no sense"))
 	}
 	_, name, _ := strings.Cut(f[6], " ")
-	return Marked{Was: f[1], Ref: f[2], Item: f[3], Token: f[4], TTY: f[5], Said: name, Clients: strings.Fields(rest)}, nil
+	return Marked{Was: f[1], Now: now, Ref: f[2], Item: f[3], Token: f[4], TTY: f[5], Said: name, Clients: strings.Fields(rest)}, nil
 }
 
 // said is how a delivery is remembered at its pane until the harness says that

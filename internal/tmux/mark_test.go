@@ -80,6 +80,27 @@ func TestMarkSettled(t *testing.T) {
 	})
 }
 
+// Of several questions at once each is answered for itself: the pane waits until
+// the last one is, or until the harness says that all is over.
+func TestMarkQuestions(t *testing.T) {
+	each(t, func(t *testing.T, s Server) {
+		p, _ := running(t, s, "loop-a")
+		for i, c := range []struct{ state, asks, answers, now string }{
+			{"waiting", "aaaaaaaa", "", "waiting"}, {"waiting", "bbbbbbbb", "", "waiting"}, {"waiting", "aaaaaaaa", "", "waiting"},
+			{"waiting", "", "", "waiting"}, {"running", "", "cccccccc", "waiting"}, {"running", "", "bbbbbbbb", "waiting"},
+			{"running", "", "aaaaaaaa", "running"}, {"running", "", "aaaaaaaa", "running"},
+			{"waiting", "", "", "waiting"}, {"running", "", "dddddddd", "running"},
+			{"waiting", "aaaaaaaa", "", "waiting"}, {"idle", "", "", "idle"}, {"waiting", "bbbbbbbb", "", "waiting"}, {"running", "", "bbbbbbbb", "running"},
+		} {
+			m := Mark{Pane: p.Pane, Ref: p.Ref, State: c.state, Asks: c.asks, Answers: c.answers, At: time.UnixMilli(1_800_000_000_000 + int64(i))}
+			got, err := s.Mark(t.Context(), m)
+			if err != nil || got.Now != c.now || m.New(got) != (got.Was != c.now) {
+				t.Fatalf("%d, %+v: %+v, %v", i, c, got, err)
+			}
+		}
+	})
+}
+
 func TestMarkNobodysPane(t *testing.T) {
 	each(t, func(t *testing.T, s Server) {
 		p, _ := running(t, s, "loop-a")

@@ -180,8 +180,8 @@ func (s Server) dress(sp Spawn, at string) [][]string {
 	for _, o := range [][2]string{{"@loop_ref", sp.Ref}, {"@loop_item", sp.Item}, {"@loop_role", sp.Role}, {"@loop_state", "running"}} {
 		cmds = append(cmds, []string{"set-option", "-t", at, o[0], o[1]})
 	}
-	cmds = append(cmds, []string{"set-option", "-u", "-t", at, "@loop_since"})
-	for _, name := range []string{"@loop_state", "@loop_since", "@loop_sent"} { // of a pane that was registered, or of its last program
+	cmds = append(cmds, []string{"set-option", "-u", "-t", at, "@loop_since"}, []string{"set-option", "-u", "-t", at, "@loop_asks"})
+	for _, name := range []string{"@loop_state", "@loop_since", "@loop_asks", "@loop_sent"} { // of a pane that was registered, or of its last program
 		cmds = append(cmds, []string{"set-option", "-p", "-u", "-t", at, name})
 	}
 	if sp.Delivery != "" {
