@@ -212,6 +212,30 @@ func BenchmarkHookSessionClosed(b *testing.B) {
 	took.Report(b)
 }
 
+// BenchmarkHookHarness measures what an agent waits for at each of its own
+// hooks: one that says nothing new, as after most tools, and one that does;
+// beside a program that does nothing, without and with one call of tmux.
+func BenchmarkHookHarness(b *testing.B) {
+	r := newRig(b)
+	pane, err := r.program("tmux", "-N", "-S", r.socket(), "list-panes", "-a", "-F", "#{pane_id}").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.env = append(r.env, "TMUX_PANE="+strings.TrimSpace(string(pane)), "GH_LOOP_REF=github:octo/repo#15")
+	bin, hello := filepath.Join(r.dir, "gh-loop"), []string{r.hello()}
+	says := func(state string) func() { return r.do([]string{bin, "hook", "harness", state}) }
+	same, idle, running, alone, least := says("running"), says("idle"), says("running"), r.do(hello), r.do(hello, r.asksTmux())
+	var took turns.Turns
+	for b.Loop() {
+		took.Time("same", same)
+		took.Time("other", idle)
+		running()
+		took.Time("hello", alone)
+		took.Time("hello+tmux", least)
+	}
+	took.Report(b)
+}
+
 // BenchmarkRestore measures how long it takes to bring 30 conversations back
 // after the end of their tmux server, beside tmux starting 30 sessions with the
 // same agent, one after the other.

@@ -238,8 +238,9 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	adapter := a.Harnesses[a.harnessName()]
 	p := tmux.Paste{
 		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
-		Delay: adapter.SubmitDelay, Patience: patience, Front: front, Delivery: a.news.name(),
+		Delay: adapter.SubmitDelay, Front: front, Delivery: a.news.name(),
 	}
+	p.Patience = patience + time.Duration(len(p.Text))*showsByte
 	if a.news.seen != "" {
 		p.Nonce = a.news.seen
 	}

@@ -48,7 +48,8 @@ type Loop struct {
 const (
 	readyBound = 3 * time.Second
 	slowStart  = 30 * time.Second
-	patience   = 2 * time.Second // how long a pasted text is looked for
+	patience   = 2 * time.Second       // how long a pasted text is looked for
+	showsByte  = 20 * time.Microsecond // and longer for each byte of it: Claude Code took seconds to show 100 kB
 )
 
 func (d *Loop) server(socket string) tmux.Server {
