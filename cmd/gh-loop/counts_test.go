@@ -36,8 +36,8 @@ var cost = []struct {
 }{
 	{"a hook of a session that is not ours", counts{0, 0, 13, 3600, 0, 80}, []string{"hook", "session-closed", "$77", "1", "1"}},
 	{"a harness's hook outside our sessions", counts{0, 0, 8, 2400, 0, 40}, []string{"hook", "harness", "running"}},
-	{"the event that tells an item's title", counts{3, 11, 42, 10000, 6, 510}, []string{"event", "--delivery", "d-1", "BODY"}},
-	{"an event for a live session", counts{2, 10, 42, 10000, 5, 450}, []string{"event", "--delivery", "d-2", "BODY"}},
+	{"the event that tells an item's title", counts{3, 12, 42, 10000, 6, 510}, []string{"event", "--delivery", "d-1", "BODY"}},
+	{"an event for a live session", counts{2, 11, 42, 10000, 5, 450}, []string{"event", "--delivery", "d-2", "BODY"}},
 	{"the same event again", counts{0, 0, 16, 5000, 0, 120}, []string{"event", "--delivery", "d-2", "BODY"}},
 	{"an event that concerns nobody", counts{0, 0, 14, 4000, 0, 100}, []string{"event", "--event", "push", "BODY"}},
 	{"list", counts{1, 2, 16, 4100, 0, 180}, []string{"list"}},
@@ -53,7 +53,7 @@ func TestCounts(t *testing.T) {
 		t.Skip("it builds the program")
 	}
 	r := newRig(t)
-	r.patient()
+	r.prompt()
 	for _, c := range cost {
 		args := slices.Clone(c.args)
 		if at := slices.Index(args, "SESSION"); at >= 0 {
@@ -74,11 +74,11 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// patient gives an agent time to show a text, so that it is seen at the first
-// look on any machine.
-func (r *rig) patient() {
+// prompt makes an agent's screen show a text at once, as it is taken for: a
+// machine that is too busy to show it in time costs a look more, and no commit did that.
+func (r *rig) prompt() {
 	file := filepath.Join(r.dir, "gh-loop.toml")
-	if err := os.WriteFile(file, []byte(defaults+"harness.stub.submitDelayMillis = 2000\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(defaults+"harness.stub.composer = \".\"\n"), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
