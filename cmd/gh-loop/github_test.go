@@ -80,6 +80,11 @@ func onGitHub(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// failing: failing N, of the failures that GitHub was asked for are still to come.
+func failing(ts *testscript.TestScript, args []string) error {
+	return same("failures to come", strconv.Itoa(worldOf(ts).github.Failing()), args[0])
+}
+
 // hasLine: line FILE PATTERN, of a file that is still written to.
 func hasLine(ts *testscript.TestScript, args []string) error {
 	if len(args) != 2 {

@@ -30,7 +30,7 @@ func checks() map[string]check {
 		"fate": fate, "arrived": arrived, "nowhere": nowhere, "messages": messages, "ready": ready,
 		"record": record, "records": records, "sessions": sessions, "json": asJSON, "logged": logged,
 		"tmux": tmuxSays, "screen": screen, "there": there, "looks": looks, "sees": sees, "children": children, "inbox": inbox, "tidy": tidy,
-		"line": hasLine,
+		"line": hasLine, "failing": failing,
 	}
 }
 
@@ -335,7 +335,7 @@ func (w *world) conversation(who string) (string, error) {
 
 // records: records N [closed].
 func records(ts *testscript.TestScript, args []string) error {
-	names, err := filepath.Glob(filepath.Join(worldOf(ts).state, "local", strings.Join(append(args[1:], "*.json"), "/")))
+	names, err := filepath.Glob(filepath.Join(worldOf(ts).state, "local", strings.Join(append(args[1:], "github-*.json"), "/")))
 	if err != nil {
 		return err
 	}

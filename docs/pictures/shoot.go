@@ -65,7 +65,7 @@ func main() {
 	defer func() { tmux("kill-server") }()
 	call(env, "bash", "-c", story)
 	for _, columns := range []int{80, 200} {
-		tmux("new-session", "-d", "-s", "shot", "-x", strconv.Itoa(columns), "-y", "46", "env", "PS1=$ ", "bash", "--norc", "-i")
+		tmux("new-session", "-d", "-s", "shot", "-x", strconv.Itoa(columns), "-y", "70", "env", "PS1=$ ", "bash", "--norc", "-i")
 		for _, s := range shots {
 			tmux("send-keys", "-t", "shot:", "clear; tmux clear-history; "+s.command+"; tmux wait-for -S shot", "Enter")
 			tmux("wait-for", "shot")

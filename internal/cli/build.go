@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -123,6 +124,15 @@ func (e *env) gone() func(context.Context, work.Ref) bool {
 		c := client(ref.Host)
 		return c != nil && c.Gone(ctx, ref)
 	}
+}
+
+// homely writes ~ for the home directory wherever a text names it.
+func (e *env) homely(text string) string {
+	home := e.home()
+	if len(home) < 2 || !strings.Contains(text, home) {
+		return text
+	}
+	return regexp.MustCompile(`(^|[^\w./~-])`+regexp.QuoteMeta(home)+`($|[^\w.-])`).ReplaceAllString(text, "${1}~${2}")
 }
 
 func (e *env) home() string {

@@ -30,6 +30,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2
 	exitSignIn  = 4
+	exitSignal  = 130 // as shells have it
 	programName = "gh loop"
 )
 
@@ -59,7 +60,11 @@ var errSilent = errors.New("")
 
 // Main runs the program and gives its exit code. The error is printed here, once.
 func Main(args []string, in, out, errw *os.File, getenv func(string) string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup wants
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
 	e := &env{in: in, out: out, err: errw, getenv: getenv, now: time.Now}
 	if term.IsTerminal(errw) {
@@ -84,6 +89,8 @@ func (e *env) run(ctx context.Context, args []string) int {
 		return exitOK
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailed // the reader left; there is nobody to tell
+	case errors.Is(err, errSilent) && out.err == nil && ctx.Err() != nil:
+		return exitSignal
 	case errors.Is(err, errSilent) && out.err == nil:
 		return exitFailed
 	case errors.As(err, &usage):
@@ -93,7 +100,7 @@ func (e *env) run(ctx context.Context, args []string) int {
 	fmt.Fprintf(e.err, "%s: %s\n", programName, clean(err.Error()))
 	switch {
 	case ctx.Err() != nil:
-		return 130
+		return exitSignal
 	case errors.As(err, &signIn):
 		return exitSignIn
 	}

@@ -114,10 +114,7 @@ func (x *exam) ours() answer { return x.servers[x.d.Socket] }
 // plain makes text fit to be shown and to be posted: no control characters,
 // and nobody's home directory.
 func (x *exam) plain(text string) string {
-	if home := x.home(); len(home) > 1 {
-		text = strings.ReplaceAll(text, home, "~")
-	}
-	return strings.Join(strings.Fields(clean(text)), " ")
+	return strings.Join(strings.Fields(clean(x.homely(text))), " ")
 }
 
 // list names some of many.

@@ -72,7 +72,7 @@ func (x *exam) space() finding {
 	case m.Full():
 		return wrong("make room: no event is accepted without it", "%d MB and %d files are free where the state directory is", m.Free>>20, m.Inodes)
 	}
-	return fine("%d MB are free", m.Free>>20)
+	return fine("%.0f GB are free", float64(m.Free)/(1<<30))
 }
 
 func (x *exam) permissions() finding {

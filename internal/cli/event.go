@@ -43,7 +43,7 @@ func (e *env) event(ctx context.Context, c *cli.Command) error {
 	if c.Bool("stream") && c.String("delivery") != "" {
 		return usagef(c, "--delivery names one event, and --stream brings many")
 	}
-	var in io.Reader = e.in
+	file := e.in
 	source := "standard input"
 	if name := c.Args().First(); name != "" && name != "-" {
 		f, err := os.Open(name)
@@ -51,8 +51,9 @@ func (e *env) event(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 		defer f.Close()
-		in, source = f, name
+		file, source = f, name
 	}
+	in := reading(ctx, file)
 	d, err := e.build()
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (e *env) stream(ctx context.Context, c *cli.Command, d *dispatch.Loop, in i
 	failed := false
 	for n := 1; ctx.Err() == nil; n++ {
 		body, err := event.Condense(bodies)
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || ctx.Err() != nil {
 			break
 		}
 		if err != nil {

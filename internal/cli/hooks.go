@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,17 +30,20 @@ func (e *env) hooksCommand() *cli.Command {
 		Name: "hooks", Usage: "let an agent's own hooks say how it is",
 		Description: "Hooks are added to the agent's own settings, below what is there, and taken\nout again without a trace.\n\nExamples:\n  gh loop hooks show claude\n  gh loop hooks install claude",
 		Commands: []*cli.Command{
-			{Name: "show", Usage: "show what install would add", ArgsUsage: hooksAgents, Action: e.hooksShow},
+			{Name: "show", Usage: "show what install would add", ArgsUsage: hooksAgents, Action: e.hooksShow,
+				Description: "Examples:\n  gh loop hooks show claude\n  gh loop hooks show codex"},
 			{Name: "install", Usage: "add the hooks to the agent's settings", ArgsUsage: hooksAgents, Flags: flags(),
-				Action: func(ctx context.Context, c *cli.Command) error { return e.hooksChange(c, (*settings).install) }},
+				Description: "Examples:\n  gh loop hooks install claude\n  gh loop hooks install codex --dry-run",
+				Action:      func(ctx context.Context, c *cli.Command) error { return e.hooksChange(ctx, c, (*settings).install) }},
 			{Name: "uninstall", Usage: "take the hooks out again", ArgsUsage: hooksAgents, Flags: flags(),
-				Action: func(ctx context.Context, c *cli.Command) error { return e.hooksChange(c, (*settings).uninstall) }},
+				Description: "Examples:\n  gh loop hooks uninstall claude\n  gh loop hooks uninstall codex --yes",
+				Action:      func(ctx context.Context, c *cli.Command) error { return e.hooksChange(ctx, c, (*settings).uninstall) }},
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
 			if c.Args().Present() {
 				return usagef(c, "%q is neither show, install nor uninstall", c.Args().First())
 			}
-			return cli.ShowSubcommandHelp(c)
+			return usagef(c, "show, install or uninstall is missing")
 		},
 	}
 }
@@ -143,7 +145,7 @@ func (e *env) hooksShow(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-func (e *env) hooksChange(c *cli.Command, change func(*settings) (string, bool, *added, error)) error {
+func (e *env) hooksChange(ctx context.Context, c *cli.Command, change func(*settings) (string, bool, *added, error)) error {
 	s, err := e.settingsOf(c)
 	if err != nil {
 		return err
@@ -157,8 +159,11 @@ func (e *env) hooksChange(c *cli.Command, change func(*settings) (string, bool, 
 		return nil
 	}
 	fmt.Fprint(e.out, diff(s.path, s.text, text))
-	if c.Bool("dry-run") || !c.Bool("yes") && !e.agree("Write this?") {
+	if c.Bool("dry-run") {
 		return nil
+	}
+	if yes, err := e.agree(ctx, c.Bool("yes")); !yes || err != nil {
+		return err
 	}
 	if err := s.write(text, absent, memo); err != nil {
 		return err
@@ -224,13 +229,12 @@ func replace(path string, b []byte, mode fs.FileMode) error {
 }
 
 // agree asks a person; a script that says the command has agreed.
-func (e *env) agree(question string) bool {
-	if !term.IsTerminal(e.in) {
-		return true
+func (e *env) agree(ctx context.Context, agreed bool) (bool, error) {
+	if agreed || !term.IsTerminal(e.in) {
+		return true, nil
 	}
-	fmt.Fprint(e.err, question+" [y/N] ")
-	line, _ := bufio.NewReader(e.in).ReadString('\n')
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y")
+	answer, err := e.ask(ctx, "Write this? [y/N] ")
+	return strings.HasPrefix(strings.ToLower(answer), "y"), err
 }
 
 // diff shows what changes: the lines that differ, each file's other lines

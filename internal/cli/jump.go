@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
 )
 
 func (e *env) jumpCommand() *cli.Command {
@@ -22,6 +24,12 @@ func (e *env) jump(ctx context.Context, c *cli.Command) error {
 	args, err := exactly(c, "item, next, prev, last, waiting or a REF")
 	if err != nil {
 		return err
+	}
+	var ref work.Ref
+	if !slices.Contains([]string{"item", "next", "prev", "last", "waiting"}, args[0]) {
+		if ref, err = e.ref(c, args[0]); err != nil {
+			return err
+		}
 	}
 	if e.getenv("TMUX") == "" {
 		return fmt.Errorf("jump moves a tmux client, and this is not inside tmux: use tmux attach first")
@@ -42,10 +50,6 @@ func (e *env) jump(ctx context.Context, c *cli.Command) error {
 		return tmux.Server{Socket: socket}.SwitchBack(ctx, client)
 	case "waiting":
 		return d.JumpWaiting(ctx, socket, client, session)
-	}
-	ref, err := e.ref(c, args[0])
-	if err != nil {
-		return err
 	}
 	return d.JumpTo(ctx, socket, client, ref)
 }

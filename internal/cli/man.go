@@ -37,6 +37,9 @@ wrong usage
 .TP
 4
 not signed in to GitHub
+.TP
+130
+interrupted; what goes on until it is told to end (log \-\-follow, sync \-\-watch, serve, event \-\-stream) ends with 0
 .SH FILES
 .TP
 ~/.config/gh-loop/config.toml

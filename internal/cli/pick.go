@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -189,9 +188,9 @@ func (e *env) pickDo(ctx context.Context, d *dispatch.Loop, do, text, client str
 	case "browse":
 		return d.Browse(ctx, ref)
 	case "link":
-		pr := e.askFor("Pull request that delivers " + ref.Short() + ": ")
+		pr, err := e.ask(ctx, "Pull request that delivers "+ref.Short()+": ")
 		if pr == "" {
-			return nil
+			return err
 		}
 		words = []string{"link", pr, "--to", ref.String(), "--repo", ref.Repository().String()}
 	case "pause":
@@ -200,29 +199,24 @@ func (e *env) pickDo(ctx context.Context, d *dispatch.Loop, do, text, client str
 			words[0] = "resume"
 		}
 	case "stop":
-		if yes := e.askFor("Stop " + ref.Short() + "? Its agent ends. [y/N] "); !strings.EqualFold(yes, "y") {
-			return nil
+		if yes, err := e.ask(ctx, "Stop "+ref.Short()+"? Its agent ends. [y/N] "); !strings.EqualFold(yes, "y") {
+			return err
 		}
 		words = []string{"stop", ref.String()}
 	case "new":
-		what := e.askFor("Issue or pull request to start here: ")
+		what, err := e.ask(ctx, "Issue or pull request to start here: ")
 		if what == "" {
-			return nil
+			return err
 		}
 		words = []string{"start", what}
 	default:
 		return fmt.Errorf("%q is nothing that pick does", do)
 	}
 	if code := e.run(ctx, append([]string{programName}, words...)); code != exitOK {
-		e.askFor("Enter goes on. ")
+		_, err := e.ask(ctx, "Enter goes on. ")
+		return err
 	}
 	return nil
-}
-
-func (e *env) askFor(question string) string {
-	fmt.Fprint(e.err, question)
-	answer, _ := bufio.NewReader(e.in).ReadString('\n')
-	return strings.TrimSpace(clean(answer))
 }
 
 // previewEvery is how often a preview is drawn anew.

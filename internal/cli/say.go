@@ -28,7 +28,7 @@ func (e *env) sayCommand() *cli.Command {
 			if err != nil {
 				return fmt.Errorf("$GH_LOOP_REF: %w", err)
 			}
-			text, err := e.typed("TEXT", args[0])
+			text, err := e.typed(ctx, "TEXT", args[0])
 			if err != nil {
 				return err
 			}

@@ -61,7 +61,7 @@ func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error
 	}
 	e.printSession(s, v, &r.Session, "")
 	fmt.Fprintf(e.out, "  %-14s %s\n", "own sessions", r.Mode(d.Settings.Mode))
-	fmt.Fprintf(e.out, "  %-14s %s\n", "record", d.Store.Path(r.Ref))
+	fmt.Fprintf(e.out, "  %-14s %s\n", "record", e.shownPath(s, d.Store.Path(r.Ref)))
 	for _, pr := range sorted(r) {
 		name := s.link(pr.Name().URL(), pr.Name().Short())
 		if !pr.Live() && r.Live() { // ended: a line is enough
@@ -101,9 +101,9 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session, above str
 	line("session", x.TmuxTarget)
 	line("conversation", strings.TrimSpace(x.Harness+" "+x.HarnessSessionID))
 	if dispatch.Gone(x) {
-		line("directory", x.Cwd+" (gone)")
+		line("directory", e.shownPath(s, x.Cwd)+" (gone)")
 	} else if x.Cwd != above {
-		line("directory", x.Cwd)
+		line("directory", e.shownPath(s, x.Cwd))
 	}
 	if x.Linkage != nil {
 		line("linked by", strings.TrimSpace(string(x.Linkage.Source)+" "+e.when(s, x.Linkage.At)))
@@ -114,6 +114,14 @@ func (e *env) printSession(s screen, v dispatch.View, x *work.Session, above str
 	if n := v.Held[x.Ref.Key()]; n > 0 {
 		line("held", fmt.Sprintf("%d events", n))
 	}
+}
+
+// shownPath is short for people and whole for scripts.
+func (e *env) shownPath(s screen, path string) string {
+	if !s.tty {
+		return path
+	}
+	return e.homely(path)
 }
 
 // printRecent shows the last lines of the log that are about the item.

@@ -49,7 +49,7 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 			return usagef(c, "--session-per-pr: %s", err)
 		}
 	}
-	if q.Prompt, err = e.typed("--prompt", c.String("prompt")); err != nil {
+	if q.Prompt, err = e.typed(ctx, "--prompt", c.String("prompt")); err != nil {
 		return err
 	}
 	if q.Here, err = directory(c); err != nil {
@@ -75,11 +75,11 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 const typedMax = 1 << 20
 
 // typed is a text that was given as an argument, or on standard input for "-".
-func (e *env) typed(name, text string) (string, error) {
+func (e *env) typed(ctx context.Context, name, text string) (string, error) {
 	if text != "-" {
 		return text, nil
 	}
-	b, err := io.ReadAll(io.LimitReader(e.in, typedMax+1))
+	b, err := io.ReadAll(io.LimitReader(reading(ctx, e.in), typedMax+1))
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("%s -: standard input: %w", name, err)

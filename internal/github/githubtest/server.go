@@ -72,6 +72,13 @@ func (s *Server) Count() (requests, points int, queries []string) {
 	return requests, points, queries
 }
 
+// Failing is how many of the failures that were asked for are still to come.
+func (s *Server) Failing() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.failures)
+}
+
 // Limit sets the points of an hour.
 func (s *Server) Limit(points int) {
 	s.mu.Lock()
@@ -82,9 +89,10 @@ func (s *Server) Limit(points int) {
 // fail has the next n requests answered by a failure: 401, 403, 404, 502, html,
 // cut (half an answer), drop (no answer), secondary (403 with Retry-After: 7),
 // limited (429 without), exhausted (the primary limit), nodata, errors (data
-// and an error that names no path), null, odd (data of other types), late (a second).
+// and an error that names no path), null, odd (data of other types), late (a second),
+// hang (until whoever asks leaves).
 func (s *Server) fail(kind string, n int) error {
-	if _, ok := failures[kind]; !ok && kind != "late" && kind != "none" {
+	if _, ok := failures[kind]; !ok && kind != "late" && kind != "hang" && kind != "none" {
 		return fmt.Errorf("%q is no failure", kind)
 	}
 	if kind == "none" {
@@ -135,6 +143,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch kind {
 		case "drop":
 			panic(http.ErrAbortHandler)
+		case "hang":
+			s.mu.Unlock()
+			<-r.Context().Done()
+			s.mu.Lock()
+			return
 		case "late":
 			s.mu.Unlock()
 			select {
