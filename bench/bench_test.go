@@ -70,8 +70,8 @@ func TestPage(t *testing.T) {
 	if err := write(root, "x"); err == nil {
 		t.Error("a page without marks was written to")
 	}
-	real, err := os.ReadFile(filepath.Join("..", "docs", "performance.md"))
-	if err != nil || strings.Count(string(real), begin) != 1 || strings.Count(string(real), end) != 1 {
+	ours, err := os.ReadFile(filepath.Join("..", "docs", "performance.md"))
+	if err != nil || strings.Count(string(ours), begin) != 1 || strings.Count(string(ours), end) != 1 {
 		t.Error("docs/performance.md has not one pair of marks")
 	}
 }
