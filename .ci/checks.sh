@@ -47,11 +47,30 @@ shell_files() {
 # go_tests prints a line for each package, and all that failed tests printed.
 go_tests() {
 	local ok=0
-	CGO_ENABLED=1 go test -race -timeout 25m -json ./... >"$tmp/go.json" || ok=1
+	CGO_ENABLED=1 go test -race -timeout 40m -json ./... >"$tmp/go.json" || ok=1
 	jq -r 'select(.Test == null and (.Action | IN("pass", "fail", "skip"))) | "\(.Action)  \(.Package)  \(.Elapsed * 10 | round / 10) s"' "$tmp/go.json"
 	jq -rsj '([.[] | select(.Action == "fail") | {("\(.Package) \(.Test)"): true}] | add // {}) as $bad
     | .[] | select(.Action == "build-output" or (.Action == "output" and $bad["\(.Package) \(.Test)"])) | .Output' "$tmp/go.json"
-	return "$ok"
+	((ok == 0)) || again
+}
+
+# again runs up to three tests that failed once more, each by itself: a real
+# tmux on a machine that others use may be slower than a test waits for. What
+# passes then is named, and counts as passed; what fails twice is wrong.
+again() {
+	local package name ok=0
+	jq -rs '[.[] | select(.Action == "fail" and .Test)] as $bad | $bad[]
+    | . as $t | select(all($bad[]; (.Package != $t.Package) or (.Test | startswith($t.Test + "/") | not))) | "\(.Package) \(.Test)"' "$tmp/go.json" >"$tmp/again"
+	(($(wc -l <"$tmp/again") >= 1 && $(wc -l <"$tmp/again") <= 3 && $(broken) == 0)) || return 1
+	while read -r package name; do
+		if CGO_ENABLED=1 go test -race -timeout 20m -count=1 -run "^${name//\//\$/^}\$" "$package" </dev/null; then
+			say "unsteady  $package  $name: failed, and passed when it ran once more"
+		else
+			ok=1
+		fi
+	done <"$tmp/again"
+	((ok == 0)) || return 1
+	jq -c 'if .Action == "fail" then .Action = "pass" else . end' "$tmp/go.json" >"$tmp/passed.json" && mv "$tmp/passed.json" "$tmp/go.json"
 }
 
 acceptance() {
@@ -71,6 +90,11 @@ apart() {
 	trap 'tmux -S "$tmp/tmux/tmux-$UID/default" kill-server 2>/dev/null || true; rm -rf "$tmp"' EXIT
 	[[ ! -d ../shared/payloads ]] || GH_LOOP_PAYLOADS=$(cd ../shared/payloads && pwd)
 	export ${GH_LOOP_PAYLOADS+GH_LOOP_PAYLOADS}
+}
+
+# broken counts packages that failed without a failed test.
+broken() {
+	jq -rs '[.[] | select(.Action == "fail" and .Test) | .Package] as $bad | [.[] | select(.Action == "fail" and .Test == null and (.Package | IN($bad[]) | not))] | length' "$tmp/go.json"
 }
 
 # count ACTION: tests and subtests that ended so; a package that failed without
