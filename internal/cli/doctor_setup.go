@@ -193,7 +193,18 @@ func (x *exam) agent() finding {
 	if harness.IsShell(a.Start[0]) {
 		return wrong("name an agent: what is typed at a shell is executed", "the default agent %q is the shell %s", name, a.Start[0])
 	}
-	return fine("%s", name)
+	if a.Since == "" {
+		return fine("%s", name)
+	}
+	path, err := x.path(a.Start[0])
+	if err != nil {
+		return fine("%s", name)
+	}
+	version, err := a.Outdated(x.ctx, path)
+	if err != nil {
+		return warn("update it, or say in harness."+name+".start and .resume what it takes", "%s", err)
+	}
+	return fine("%s", strings.TrimSpace(name+" "+version))
 }
 
 func (x *exam) agents() finding {

@@ -79,6 +79,11 @@ var sicknesses = []sick{
 	{"config permissions", func(w *world) { _ = os.Chmod(filepath.Join(w.home, "config.toml"), 0o666) }, bad, "written by others", nil, true},
 	{"clones", func(w *world) { w.write("config.toml", "workspace.repos.\"octo/lib\" = \"/nowhere/lib\"\n") }, bad, "octo/lib = /nowhere/lib", nil, false},
 	{"agent", func(w *world) { w.write("config.toml", "routing.defaultHarness = \"codex\"\n") }, warning, "\"codex\" is not installed", nil, false},
+	{"agent", func(w *world) {
+		w.write("config.toml", "routing.defaultHarness = \"codex\"\n")
+		w.write("bin/codex", "#!/bin/sh\necho codex-cli 0.20.1\n")
+		_ = os.Chmod(filepath.Join(w.home, "bin/codex"), 0o700)
+	}, warning, "codex 0.20.1 is older than 0.171.0", nil, false},
 	{"agents of records", func(w *world) { w.item("octo/repo#1", func(r *work.Record) { r.Harness = "mystery" }) }, bad, "mystery (not described)", nil, false},
 	{"git", func(w *world) { w.vars["PATH"] = "/nowhere" }, warning, "git is not on PATH", nil, false},
 	{"locale", func(w *world) { w.vars["LC_ALL"] = "POSIX" }, warning, "LC_ALL=POSIX", nil, false},

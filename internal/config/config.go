@@ -5,6 +5,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gh-loop/gh-loop/internal/harness"
@@ -121,6 +122,9 @@ func (c Config) Adapters(bin string) map[string]harness.Adapter {
 		if entry.Start != nil {
 			if known && (len(entry.Start) == 0 || entry.Start[0] != a.Start[0]) {
 				a.Folded = "" // another program looks otherwise
+			}
+			if !slices.Equal(entry.Start, a.Start) {
+				a.Since = ""
 			}
 			a.Start, a.Resume = entry.Start, nil // nor is it resumed by the built-in's list
 		}

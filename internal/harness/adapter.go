@@ -21,6 +21,7 @@ type Adapter struct {
 	Start       []string      // argument list of a new conversation; placeholders as in Values
 	Resume      []string      // argument list that continues one; empty when it cannot
 	SubmitDelay time.Duration // between the text, once it is seen, and Return
+	Since       string        // the version that all this was taken from; "" if that is not known, or not ours to say
 	Folded      string        // regular expression of what stands in the composer for a long paste that is not shown; "" if it always is
 	Composer    string        // regular expression seen below the text before Return; "": the text's last words; "none": nothing
 }

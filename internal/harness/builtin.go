@@ -11,32 +11,32 @@ const SubmitDelay = 150 * time.Millisecond
 //
 // Where no {id} is in start, the agent chooses the conversation's id itself;
 // its resume list is then only for the id that its own hook tells (see Hooks).
-// What each takes is from its own help, in the version named, or its reference:
-// claude 2.1.197, https://code.claude.com/docs/en/cli-reference;
-// codex 0.171.0, https://developers.openai.com/codex/cli/reference;
-// gemini 0.61.0, https://geminicli.com/docs/cli/cli-reference;
-// opencode 1.18.33, https://opencode.ai/docs/cli;
+// What each takes is from its own help, in the version that Since names, or its reference:
+// claude https://code.claude.com/docs/en/cli-reference;
+// codex https://developers.openai.com/codex/cli/reference;
+// gemini https://geminicli.com/docs/cli/cli-reference;
+// opencode https://opencode.ai/docs/cli;
 // cursor https://cursor.com/docs/cli/reference/parameters, not tried;
-// copilot 1.0.102, https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-command-reference.
+// copilot https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-command-reference.
 // docs/agents.md has what was measured.
 func Builtin(bin string) map[string]Adapter {
 	table := []Adapter{
-		{Name: "claude", Folded: `\[Pasted text #\d+`,
+		{Name: "claude", Since: "2.1.197", Folded: `\[Pasted text #\d+`,
 			Start:  []string{"claude", "--session-id", "{id}", "{prompt}"},
 			Resume: []string{"claude", "--resume", "{id}", "{prompt}"}},
-		{Name: "codex", Folded: `\[Pasted Content \d+ chars`,
+		{Name: "codex", Since: "0.171.0", Folded: `\[Pasted Content \d+ chars`,
 			Start:  []string{"codex", "{prompt}"},
 			Resume: []string{"codex", "resume", "{id}", "{prompt}"}},
-		{Name: "gemini", Folded: `\[Pasted Text: \d+ `, SubmitDelay: time.Second, // see tmux.Deliver: it is slow to forget a paste
+		{Name: "gemini", Since: "0.61.0", Folded: `\[Pasted Text: \d+ `, SubmitDelay: time.Second, // see tmux.Deliver: it is slow to forget a paste
 			Start:  []string{"gemini", "--session-id", "{id}", "--prompt-interactive={prompt}"},
 			Resume: []string{"gemini", "--resume", "{id}", "--prompt-interactive={prompt}"}},
-		{Name: "opencode", Folded: `\[Pasted ~\d+ lines`,
+		{Name: "opencode", Since: "1.18.33", Folded: `\[Pasted ~\d+ lines`,
 			Start:  []string{"opencode", "--prompt={prompt}"},
 			Resume: []string{"opencode", "--session", "{id}", "--prompt={prompt}"}},
 		{Name: "cursor", Folded: `\[Pasted text #\d+`,
 			Start:  []string{"cursor-agent", "{prompt}"},
 			Resume: []string{"cursor-agent", "--resume={id}", "{prompt}"}},
-		{Name: "copilot", Folded: `\[Paste #\d+ - `,
+		{Name: "copilot", Since: "1.0.102", Folded: `\[Paste #\d+ - `,
 			Start:  []string{"copilot", "--session-id={id}", "--interactive={prompt}"},
 			Resume: []string{"copilot", "--resume={id}", "--interactive={prompt}"}},
 		{Name: "echo",
