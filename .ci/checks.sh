@@ -4,6 +4,7 @@
 # shellcheck disable=SC2154
 
 golangci_lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+actionlint=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 shfmt=mvdan.cc/sh/v3/cmd/shfmt@v3.14.1
 
 # check NAME COMMAND…: runs it under a heading, and remembers what failed.
@@ -42,6 +43,16 @@ shell_files() {
 	bin=$(tool "$shfmt") || { say 'skipped: shfmt could not be built' && return; }
 	git ls-files -co --exclude-standard | xargs awk 'FNR == 1 && /^#!.*sh$/ {print FILENAME}' >"$tmp/shell"
 	xargs shellcheck -x <"$tmp/shell" && xargs "$bin" -d <"$tmp/shell"
+}
+
+# packages_parse reads what others build packages and releases from, as far as
+# that goes without them: docs/decisions.md says how far.
+packages_parse() {
+	local bin ok=0
+	bin=$(tool "$actionlint") && { "$bin" .github/workflows/*.yml || ok=1; }
+	if command -v ruby >/dev/null; then ruby -c packaging/gh-loop.rb || ok=1; fi
+	if command -v nix-instantiate >/dev/null; then nix-instantiate --parse flake.nix >/dev/null || ok=1; fi
+	return "$ok"
 }
 
 # go_tests prints a line for each package, and all that failed tests printed.
@@ -111,6 +122,7 @@ run_checks() {
 	check 'go vet' go vet ./...
 	check 'golangci-lint' lint
 	check 'shellcheck and shfmt' shell_files
+	check 'workflows and packages' packages_parse
 	check 'build' build
 	check 'go test' go_tests
 	if [[ -x ../shared/accept/run ]]; then check 'acceptance' acceptance; fi

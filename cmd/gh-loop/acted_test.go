@@ -221,7 +221,7 @@ func (a acted) commands(event string) []string {
 	return out
 }
 
-// Issue 9: each adapter drives a program that behaves as that agent's
+// Each adapter drives a program that behaves as that agent's
 // reference says: argument order, whose id, resume, a slow start, long pastes
 // that are folded, and a dialog that any key would answer.
 func TestAdapters(t *testing.T) {

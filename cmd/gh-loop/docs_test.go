@@ -61,6 +61,56 @@ var (
 	promptLine   = regexp.MustCompile(`(?m)^\$ `)
 )
 
+// Every link of a page leads to a file that is there, and to a heading in it.
+func TestLinks(t *testing.T) {
+	var pages []string
+	for _, dir := range []string{"../../docs/*.md", "../../*.md", "../../testdata/*.md"} {
+		found, err := filepath.Glob(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(b), ""), -1) {
+			path, heading, _ := strings.Cut(m[1]+m[2], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), path)
+			}
+			text, err := os.ReadFile(to)
+			if st, serr := os.Stat(to); serr != nil || err != nil && !st.IsDir() {
+				t.Errorf("%s: %s: %v", page, m[0], serr)
+			} else if heading != "" && !headings(string(text))[heading] {
+				t.Errorf("%s: %s: there is no such heading", page, m[0])
+			}
+		}
+	}
+}
+
+var (
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"`)
+	codeBlock = regexp.MustCompile("(?ms)^```.*?^```$")
+	title     = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	unlinked  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// headings are a page's, as GitHub makes anchors of them.
+func headings(page string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range title.FindAllStringSubmatch(codeBlock.ReplaceAllString(page, ""), -1) {
+		all[strings.ReplaceAll(unlinked.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")] = true
+	}
+	return all
+}
+
 // scriptOf makes a script of a page, "" if there is nothing to run.
 func scriptOf(page string) string {
 	var script, files strings.Builder

@@ -25,7 +25,7 @@ var written = map[string]string{
 	"version":    "{\n  \"version\": 1,\n  \"hooks\": {\n    \"stop\": [\n      {\"command\": \"./mine.sh\"}\n    ]\n  }\n}\n",
 }
 
-// Issue 9: hooks are only added, and undone exactly.
+// Hooks are only added, and undone exactly.
 func TestHooksAddedAndUndone(t *testing.T) {
 	for name, h := range hooksOf {
 		for what, before := range written {

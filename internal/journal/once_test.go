@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Issue 9: a hook that goes wrong ten thousand times leaves a line, not ten thousand.
+// A hook that goes wrong ten thousand times leaves a line, not ten thousand.
 func TestNoteOnce(t *testing.T) {
 	now := time.Date(2026, 8, 7, 10, 0, 0, 0, time.UTC)
 	l := Log{Path: filepath.Join(t.TempDir(), "log", "events.jsonl"), Now: func() time.Time { return now }}
