@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
-	"golang.org/x/term"
 
 	"github.com/gh-loop/gh-loop/internal/dispatch"
 	"github.com/gh-loop/gh-loop/internal/event"
@@ -148,10 +146,11 @@ func (s *syncing) signedIn(host, login string) {
 
 // progress shows on a terminal how far a round is that takes longer than a second.
 func (s *syncing) progress() (step func(done, of int), end func()) {
-	f, ok := s.env.err.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	screen, ok := s.env.err.(*folding) // only a terminal is folded
+	if !ok {
 		return func(int, int) {}, func() {}
 	}
+	f := screen.to
 	began, shown := s.now(), false
 	step = func(done, of int) {
 		if shown = shown || s.now().Sub(began) > time.Second; shown {
