@@ -109,8 +109,14 @@ func starting(word string, all []string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(strings.ToLower(s), strings.ToLower(word)) })
 }
 
+// described keeps what is said short: shells cut the word itself to make room.
 func described(word, what string) string {
-	if what = strings.Join(strings.Fields(clean(what)), " "); what == "" {
+	const most = 60
+	what = strings.Join(strings.Fields(clean(what)), " ")
+	if runes := []rune(what); len(runes) > most {
+		what = string(runes[:most-1]) + "…"
+	}
+	if what == "" {
 		return word
 	}
 	return word + "\t" + what

@@ -166,6 +166,10 @@ func TestCandidates(t *testing.T) {
 	w := newWorld(t)
 	w.items()
 	w.write("config.toml", "harness.mine.start = [\"mine\", \"{prompt}\"]\n")
+	w.run("__complete", "show", "octo/api#1")
+	if want := "octo/api#1\t" + strings.Repeat("long ", 12)[:59] + "…\n"; w.out.String() != want {
+		t.Errorf("%q, want %q", w.out.String(), want)
+	}
 	for words, want := range map[string]string{
 		"sh":                       "show",
 		"show |":                   "octo/api#1 octo/lib#12 octo/repo#2 Octo/repo#9 octo/repo#10",
