@@ -75,7 +75,9 @@ var realAgents = []realAgent{
 			return files{".config/opencode/opencode.json": map[string]any{"autoupdate": false, "model": "fake/m", "small_model": "fake/m",
 				"provider": map[string]any{"fake": map[string]any{"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": url + "/v1", "apiKey": "x"}, "models": map[string]any{"m": map[string]any{}}}}}}
 		},
-		env: func(string) []string { return []string{"OPENCODE_DISABLE_AUTOUPDATE=1"} }},
+		env: func(string) []string {
+			return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1"}
+		}},
 	{name: "copilot", program: "copilot", trust: regexp.MustCompile(`Do you trust the files`),
 		prepare: func(_, _ string, trusted []string) files {
 			return files{".copilot/config.json": map[string]any{"trusted_folders": trusted, "trustedFolders": trusted}}

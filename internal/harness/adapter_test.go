@@ -3,6 +3,7 @@ package harness
 import (
 	"os/exec"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -74,6 +75,19 @@ func TestWhoTakesOurID(t *testing.T) {
 	for name, a := range Builtin("gh-loop") {
 		if want := name == "claude" || name == "gemini" || name == "copilot" || name == "echo"; a.TakesID() != want || !a.Resumable() || a.Name != name {
 			t.Errorf("%s: takes our id: %v, resumable: %v", a.Name, a.TakesID(), a.Resumable())
+		}
+	}
+}
+
+// What stood in each composer in place of a long paste, read off the screens.
+func TestFolded(t *testing.T) {
+	all := Builtin("gh-loop")
+	for shown, name := range map[string]string{
+		"❯ [Pasted text #3 +4096 lines]": "claude", "› [Pasted Content 5012 chars]": "codex", " > [Pasted Text: 200 lines]": "gemini", "[Pasted ~201 lines]": "opencode",
+		"❯ [Paste #1 - 201 lines]": "copilot", "❯ [Saved pasted content to workspace (100.0 KB) id=1]": "copilot",
+	} {
+		if !regexp.MustCompile(all[name].Folded).MatchString(shown) {
+			t.Errorf("%s does not know %q", name, shown)
 		}
 	}
 }

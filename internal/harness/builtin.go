@@ -36,7 +36,7 @@ func Builtin(bin string) map[string]Adapter {
 		{Name: "cursor", Folded: `\[Pasted text #\d+`,
 			Start:  []string{"cursor-agent", "{prompt}"},
 			Resume: []string{"cursor-agent", "--resume={id}", "{prompt}"}},
-		{Name: "copilot", Since: "1.0.102", Folded: `\[Paste #\d+ - `,
+		{Name: "copilot", Since: "1.0.102", Folded: `\[Paste #\d+ - |\[Saved pasted content to workspace `,
 			Start:  []string{"copilot", "--session-id={id}", "--interactive={prompt}"},
 			Resume: []string{"copilot", "--resume={id}", "--interactive={prompt}"}},
 		{Name: "echo",
