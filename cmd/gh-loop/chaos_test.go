@@ -141,7 +141,12 @@ func (s *storm) settle() {
 			least, began = len(left), time.Now()
 		}
 		if time.Since(began) > 3*time.Minute { // none of them was handled since
-			s.t.Fatalf("%d events still wait: %q", len(left), left)
+			for _, path := range left {
+				if held, _ := os.ReadFile(path); strings.HasSuffix(path, ".held.json") {
+					s.t.Logf("%s: %s", filepath.Base(path), held)
+				}
+			}
+			s.t.Fatalf("%d files of events that still wait", len(left))
 		}
 		s.run(`{"zen":"Keep it logically awesome.","hook_id":1}`, "event", "--event", "ping")
 	}

@@ -87,7 +87,7 @@ func TestCondenseAllocates(t *testing.T) {
 			}
 		}
 	})
-	if most := int64(2 << 20); r.AllocedBytesPerOp() > most {
+	if most := int64(4 << 20); r.AllocedBytesPerOp() > most {
 		t.Errorf("%d bytes, want %d at most", r.AllocedBytesPerOp(), most)
 	}
 }
