@@ -103,12 +103,12 @@ func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	if errors.Is(err, ErrNotOurs) {
 		return Refused, nil
 	} else if err != nil {
-		return "", &DeliverError{MayBePasted: true, Err: err}
+		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err} // what was typed went with the server
 	}
 	p.Target, p.NoLook, p.Composer = t, false, nil
 	screen, ok, err := s.screen(ctx, p)
 	if err != nil {
-		return "", &DeliverError{MayBePasted: true, Err: err}
+		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err} // what was typed went with the server
 	}
 	if !ok || !p.sees(screen) {
 		return Refused, nil
