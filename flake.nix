@@ -14,7 +14,7 @@
           inherit version;
           src = self;
           # When the modules change, nix build says the new one.
-          vendorHash = "sha256-d+lkylRzNVpM8KSNx8eorfYpdImFSCXB/6ZtiPqYhxI=";
+          vendorHash = "sha256-ACtO4XmS3KdFPc2QcAJ4kP1tdHJVlMcbkE+NGw+fcWI=";
           subPackages = [ "cmd/gh-loop" ];
           env.CGO_ENABLED = 0;
           doCheck = false; # the tests need a tmux of their own: ./install.sh --test
