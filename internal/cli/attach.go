@@ -27,15 +27,7 @@ func (e *env) attachCommand() *cli.Command {
 }
 
 func (e *env) attach(ctx context.Context, c *cli.Command) error {
-	args, err := exactly(c, "REF")
-	if err != nil {
-		return err
-	}
-	ref, err := e.ref(c, args[0])
-	if err != nil {
-		return err
-	}
-	d, err := e.build()
+	d, ref, err := e.loopAndRef(c)
 	if err != nil {
 		return err
 	}

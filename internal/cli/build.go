@@ -161,6 +161,16 @@ func repoFlag() cli.Flag {
 	return &cli.StringFlag{Name: "repo", Aliases: []string{"R"}, Usage: "`REPO` of a bare number: [HOST/]OWNER/REPO"}
 }
 
+// loopAt is what a command works with that is about the thing in text.
+func (e *env) loopAt(c *cli.Command, text string) (*dispatch.Loop, work.Ref, error) {
+	ref, err := e.ref(c, text)
+	if err != nil {
+		return nil, work.Ref{}, err
+	}
+	d, err := e.build()
+	return d, ref, err
+}
+
 // ref reads any form of a ref that people type.
 func (e *env) ref(c *cli.Command, text string) (work.Ref, error) {
 	r, err := work.ParseArg(text, func() (work.Repo, error) { return e.here(c) })

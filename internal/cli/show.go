@@ -33,11 +33,7 @@ func (e *env) show(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	ref, err := e.ref(c, args[0])
-	if err != nil {
-		return err
-	}
-	d, err := e.build()
+	d, ref, err := e.loopAt(c, args[0])
 	if err != nil {
 		return err
 	}

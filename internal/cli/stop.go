@@ -83,10 +83,5 @@ func (e *env) loopAndRef(c *cli.Command) (*dispatch.Loop, work.Ref, error) {
 	if err != nil {
 		return nil, work.Ref{}, err
 	}
-	ref, err := e.ref(c, args[0])
-	if err != nil {
-		return nil, work.Ref{}, err
-	}
-	d, err := e.build()
-	return d, ref, err
+	return e.loopAt(c, args[0])
 }
