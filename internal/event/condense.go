@@ -129,8 +129,7 @@ func (s *sieve) value(c byte, depth int) error {
 	case c == '[':
 		return s.list(']', func(c byte) error { return s.value(c, depth+1) })
 	case c == '"':
-		_, err := s.text()
-		return err
+		return s.text()
 	case c == '-' || alnum(c):
 		return s.scalar(c)
 	}
@@ -166,10 +165,12 @@ func (s *sieve) member(c byte, depth int) error {
 	if c != '"' {
 		return s.wrong(c, "looking for a member's name")
 	}
-	name, err := s.text()
+	begin := s.out.Len()
+	err := s.text()
 	if err != nil {
 		return err
 	}
+	unread := depth == 0 && !known(string(bytes.Trim(s.out.Bytes()[begin:], `"`)))
 	if c, err = s.token(); err == nil && c != ':' {
 		err = s.wrong(c, "after a member's name")
 	}
@@ -180,7 +181,7 @@ func (s *sieve) member(c byte, depth int) error {
 	if c, err = s.token(); err != nil {
 		return err
 	}
-	if depth > 0 || known(name) {
+	if !unread {
 		return s.value(c, depth+1)
 	}
 	s.out.WriteString("null")
@@ -202,35 +203,29 @@ func known(name string) bool {
 	return strings.Contains(name, `\`)
 }
 
-// text reads a string whose first quotation mark was read, and gives the
-// beginning of what it is written as.
-func (s *sieve) text() (string, error) {
-	var name []byte
+// text reads a string whose first quotation mark was read.
+func (s *sieve) text() error {
 	s.put('"')
 	begin := s.at
 	was := s.keep
-	defer func() { s.keep = was }()
 	for {
 		c, err := s.next()
 		switch {
 		case err != nil:
-			return "", err
+			return err
 		case c < 0x20:
-			return "", s.wrong(c, "in a string")
+			return s.wrong(c, "in a string")
 		case c == '"':
 			s.keep = was
 			s.put(c)
-			return string(name), nil
+			return nil
 		case c&0xc0 != 0x80 && s.at-begin > longest: // between characters only
 			s.keep = false
 		}
 		s.put(c)
-		if len(name) < 64 {
-			name = append(name, c)
-		}
 		if c == '\\' {
 			if err := s.escape(); err != nil {
-				return "", err
+				return err
 			}
 		}
 	}

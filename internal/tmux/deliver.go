@@ -102,13 +102,15 @@ func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	t, err := s.find(ctx, p.Target)
 	if errors.Is(err, ErrNotOurs) {
 		return Refused, nil
-	} else if err != nil {
-		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err} // what was typed went with the server
 	}
-	p.Target, p.NoLook, p.Composer = t, false, nil
-	screen, ok, err := s.screen(ctx, p)
-	if err != nil {
-		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err} // what was typed went with the server
+	var screen string
+	var ok bool
+	if err == nil {
+		p.Target, p.NoLook, p.Composer = t, false, nil
+		screen, ok, err = s.screen(ctx, p)
+	}
+	if err != nil { // what was typed went with a server that is gone
+		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err}
 	}
 	if !ok || !p.sees(screen) {
 		return Refused, nil
