@@ -111,8 +111,10 @@ broken() {
 # count ACTION: tests and subtests that ended so; a package that failed without
 # a failed test (it did not build, or ran out of time) is one more.
 count() {
-	jq -rs --arg action "$1" '[.[] | select(.Action == $action and .Test)] as $tests | ($tests | length) + if $action != "fail" then 0 else
-    [.[] | select(.Action == "fail" and .Test == null and (.Package | IN($tests[].Package) | not))] | length end' "$tmp/go.json"
+	local tests
+	tests=$(jq -rs --arg action "$1" '[.[] | select(.Action == $action and .Test)] | length' "$tmp/go.json")
+	[[ $1 != fail ]] || tests=$((tests + $(broken)))
+	say "$tests"
 }
 
 run_checks() {
