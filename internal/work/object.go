@@ -19,34 +19,23 @@ type member struct {
 	value json.RawMessage
 }
 
+// parseObject reads an object whose values stay where they are in b, which
+// nobody may change from then on.
 func parseObject(b []byte) (object, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	t, err := d.Token()
-	if err != nil {
-		return object{}, err
+	if !json.Valid(b) {
+		var v any
+		return object{}, json.Unmarshal(b, &v) // says what is wrong
 	}
-	if t != json.Delim('{') {
+	return asObject(b)
+}
+
+// asObject is parseObject of bytes that were checked.
+func asObject(b []byte) (object, error) {
+	b = b[gap(b, 0):]
+	if len(b) == 0 || b[0] != '{' {
 		return object{}, fmt.Errorf("not a JSON object")
 	}
-	var o object
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return object{}, err
-		}
-		var v json.RawMessage
-		if err := d.Decode(&v); err != nil {
-			return object{}, err
-		}
-		o.members = append(o.members, member{name.(string), v})
-	}
-	if _, err := d.Token(); err != nil {
-		return object{}, err
-	}
-	if d.More() {
-		return object{}, fmt.Errorf("something follows the JSON object")
-	}
-	return o, nil
+	return object{membersOf(b)}, nil
 }
 
 // get returns the last member of that exact name, as JSON readers do.
@@ -129,7 +118,7 @@ func (o object) readInto(fields []field) error {
 		if !ok {
 			continue
 		}
-		if err := json.Unmarshal(v, f.at); err != nil {
+		if err := read(v, f.at); err != nil {
 			return fmt.Errorf("%s: %w", f.name, plainJSON(err))
 		}
 	}
@@ -144,7 +133,7 @@ func (o *object) writeFrom(fields []field, prefix string) {
 		now := reflect.ValueOf(f.at).Elem()
 		before := reflect.New(now.Type())
 		raw, had := o.get(f.name)
-		if had && json.Unmarshal(raw, before.Interface()) == nil && reflect.DeepEqual(before.Elem().Interface(), now.Interface()) {
+		if had && read(raw, before.Interface()) == nil && reflect.DeepEqual(before.Elem().Interface(), now.Interface()) {
 			continue
 		}
 		if !had && isEmpty(now) {

@@ -36,8 +36,12 @@ type Entry struct {
 // Entries with its bytes; anything else that is wrong is an error.
 func ParseRecord(b []byte) (*Record, error) {
 	r := &Record{source: bytes.Clone(b)}
-	if err := json.Unmarshal(b, &r.Session); err != nil {
-		return nil, plainJSON(err)
+	o, err := parseObject(r.source)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.read(o); err != nil {
+		return nil, err
 	}
 	var version int64 = 1
 	if err := r.raw.readInto([]field{{"version", &version}, {"sessionPerPr", &r.SessionPerPr}}); err != nil {
@@ -61,15 +65,19 @@ func (r *Record) readEntries() {
 	if !ok || string(raw) == "null" {
 		return
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil {
+	list := elementsOf(raw)
+	if list == nil {
 		r.listed = raw
 		return
 	}
 	for _, b := range list {
 		s := &Session{}
-		if err := s.UnmarshalJSON(b); err != nil {
-			r.Entries = append(r.Entries, Entry{Raw: b, Err: plainJSON(err)})
+		o, err := asObject(b)
+		if err == nil {
+			err = s.read(o)
+		}
+		if err != nil {
+			r.Entries = append(r.Entries, Entry{Raw: b, Err: err})
 			continue
 		}
 		r.Entries = append(r.Entries, Entry{Session: s, Raw: b})
@@ -96,7 +104,7 @@ func (r *Record) writeEntries(o *object) {
 	for i, e := range r.Entries {
 		now[i] = e.encode()
 	}
-	if slices.EqualFunc(now, elements(raw), func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+	if slices.EqualFunc(now, elementsOf(raw), func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 		return
 	}
 	if len(r.Entries) == 0 {
@@ -110,12 +118,6 @@ func (r *Record) writeEntries(o *object) {
 	}
 	b.WriteString("\n  ]")
 	o.set("pullRequests", b.Bytes())
-}
-
-func elements(raw json.RawMessage) []json.RawMessage {
-	var list []json.RawMessage
-	_ = json.Unmarshal(raw, &list)
-	return list
 }
 
 // encode keeps an entry's own bytes where nothing in it changed.

@@ -224,16 +224,21 @@ func (s *Session) fields() []field {
 
 // UnmarshalJSON reads a session and keeps every byte that it does not understand.
 func (s *Session) UnmarshalJSON(b []byte) error {
-	o, err := parseObject(b)
+	o, err := asObject(slices.Clone(b))
 	if err != nil {
 		return err
 	}
+	return s.read(o)
+}
+
+// read takes over what an object says, or nothing.
+func (s *Session) read(o object) error {
 	read := Session{raw: o}
 	raw, ok := o.get("workItem")
 	if !ok {
 		return fmt.Errorf("workItem is missing")
 	}
-	item, err := parseObject(raw)
+	item, err := asObject(raw)
 	if err != nil {
 		return fmt.Errorf("workItem: %w", err)
 	}
@@ -261,7 +266,7 @@ func (s *Session) written(prefix string, spellOut bool) object {
 	o := object{members: slices.Clone(s.raw.members)}
 	item := object{}
 	if raw, ok := o.get("workItem"); ok {
-		item, _ = parseObject(raw)
+		item, _ = asObject(raw)
 	}
 	before := object{members: slices.Clone(item.members)}
 	ref := s.Ref
