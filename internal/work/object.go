@@ -19,23 +19,14 @@ type member struct {
 	value json.RawMessage
 }
 
-// parseObject reads an object whose values stay where they are in b, which
-// nobody may change from then on.
-func parseObject(b []byte) (object, error) {
-	if !json.Valid(b) {
-		var v any
-		return object{}, json.Unmarshal(b, &v) // says what is wrong
+// parse reads an object's bytes, which were checked. The values stay where they
+// are in b, and nobody may change b from then on.
+func parse(b []byte) object {
+	var o object
+	for name, v := range membersOf(b) {
+		o.members = append(o.members, member{string(name), v})
 	}
-	return asObject(b)
-}
-
-// asObject is parseObject of bytes that were checked.
-func asObject(b []byte) (object, error) {
-	b = b[gap(b, 0):]
-	if len(b) == 0 || b[0] != '{' {
-		return object{}, fmt.Errorf("not a JSON object")
-	}
-	return object{membersOf(b)}, nil
+	return o
 }
 
 // get returns the last member of that exact name, as JSON readers do.
@@ -112,15 +103,12 @@ type field struct {
 	at   any // pointer
 }
 
-func (o object) readInto(fields []field) error {
-	for _, f := range fields {
-		v, ok := o.get(f.name)
-		if !ok {
-			continue
-		}
-		if err := read(v, f.at); err != nil {
-			return fmt.Errorf("%s: %w", f.name, plainJSON(err))
-		}
+// readField puts what a member says into its place, over what stands there: of
+// several members of one name, the last one counts.
+func readField(name string, v json.RawMessage, at any) error {
+	reflect.ValueOf(at).Elem().SetZero()
+	if err := read(v, at); err != nil {
+		return fmt.Errorf("%s: %w", name, plainJSON(err))
 	}
 	return nil
 }

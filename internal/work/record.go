@@ -35,34 +35,40 @@ type Entry struct {
 // ParseRecord reads a record's file. An entry that cannot be read stays in
 // Entries with its bytes; anything else that is wrong is an error.
 func ParseRecord(b []byte) (*Record, error) {
+	if !json.Valid(b) {
+		var v any
+		return nil, json.Unmarshal(b, &v) // says what is wrong
+	}
 	r := &Record{source: bytes.Clone(b)}
-	o, err := parseObject(r.source)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.read(o); err != nil {
-		return nil, err
-	}
 	var version int64 = 1
-	if err := r.raw.readInto([]field{{"version", &version}, {"sessionPerPr", &r.SessionPerPr}}); err != nil {
+	var entries json.RawMessage
+	err := r.read(r.source, func(name string, v json.RawMessage) error {
+		switch name {
+		case "version":
+			return readField(name, v, &version)
+		case "sessionPerPr":
+			return readField(name, v, &r.SessionPerPr)
+		case "pullRequests":
+			entries = v
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if version > Version {
+	case version > Version:
 		return nil, fmt.Errorf("it is of version %d, and this gh-loop knows %d: install a newer gh-loop", version, Version)
-	}
-	if r.Harness == "" {
+	case r.Harness == "":
 		return nil, fmt.Errorf("harness is missing")
-	}
-	if r.Cwd == "" {
+	case r.Cwd == "":
 		return nil, fmt.Errorf("cwd is missing")
 	}
-	r.readEntries()
+	r.readEntries(entries)
 	return r, nil
 }
 
-func (r *Record) readEntries() {
-	raw, ok := r.raw.get("pullRequests")
-	if !ok || string(raw) == "null" {
+func (r *Record) readEntries(raw json.RawMessage) {
+	if raw == nil || string(raw) == "null" {
 		return
 	}
 	list := elementsOf(raw)
@@ -71,16 +77,11 @@ func (r *Record) readEntries() {
 		return
 	}
 	for _, b := range list {
-		s := &Session{}
-		o, err := asObject(b)
-		if err == nil {
-			err = s.read(o)
+		e := Entry{Session: &Session{}, Raw: b}
+		if e.Err = e.read(b, nil); e.Err != nil {
+			e.Session = nil
 		}
-		if err != nil {
-			r.Entries = append(r.Entries, Entry{Raw: b, Err: err})
-			continue
-		}
-		r.Entries = append(r.Entries, Entry{Session: s, Raw: b})
+		r.Entries = append(r.Entries, e)
 	}
 }
 
@@ -92,7 +93,7 @@ func (r *Record) Encode() []byte {
 	if r.listed == nil {
 		r.writeEntries(&o)
 	}
-	if r.source != nil && o.equal(r.raw) {
+	if r.source != nil && o.equal(parse(r.raw)) {
 		return r.source
 	}
 	return append(o.encode(""), '\n')
@@ -126,7 +127,7 @@ func (e Entry) encode() []byte {
 		return e.Raw
 	}
 	o := e.written("    ", false)
-	if e.Raw != nil && o.equal(e.raw) {
+	if e.Raw != nil && o.equal(parse(e.raw)) {
 		return e.Raw
 	}
 	return o.encode("    ")

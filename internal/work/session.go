@@ -57,7 +57,7 @@ type Session struct {
 	Title            string
 	MovedTo          Ref // its present name on GitHub, after a rename or transfer; zero if Ref is
 
-	raw object
+	raw []byte // what it was read from
 }
 
 // Handle is what identifies a session in tmux, and holds only together with
@@ -198,61 +198,97 @@ func Remember(list []string, s string) []string {
 	return list
 }
 
+// place is one member of a session, and where it is kept.
+type place struct {
+	name string
+	in   func(*Session) any
+}
+
+// places are in the order in which they are written.
+var places = [...]place{
+	{"harness", func(s *Session) any { return &s.Harness }},
+	{"harnessSessionId", func(s *Session) any { return &s.HarnessSessionID }},
+	{"cwd", func(s *Session) any { return &s.Cwd }},
+	{"status", func(s *Session) any { return &s.Status }},
+	{"createdAt", func(s *Session) any { return &s.CreatedAt }},
+	{"lastEventAt", func(s *Session) any { return &s.LastEventAt }},
+	{"tmuxTarget", func(s *Session) any { return &s.TmuxTarget }},
+	{"recentDeliveries", func(s *Session) any { return &s.RecentDeliveries }},
+	{"recentKeys", func(s *Session) any { return &s.RecentKeys }},
+	{"formerSessionIds", func(s *Session) any { return &s.FormerSessionIDs }},
+	{"tmux", func(s *Session) any { return &s.Tmux }},
+	{"linkage", func(s *Session) any { return &s.Linkage }},
+	{"head", func(s *Session) any { return &s.Head }},
+	{"declined", func(s *Session) any { return &s.Declined }},
+	{"tree", func(s *Session) any { return &s.Tree }},
+	{"endedBy", func(s *Session) any { return &s.EndedBy }},
+	{"nodeId", func(s *Session) any { return &s.NodeID }},
+	{"title", func(s *Session) any { return &s.Title }},
+	{"movedTo", func(s *Session) any { return &s.MovedTo }},
+}
+
 func (s *Session) fields() []field {
-	return []field{
-		{"harness", &s.Harness},
-		{"harnessSessionId", &s.HarnessSessionID},
-		{"cwd", &s.Cwd},
-		{"status", &s.Status},
-		{"createdAt", &s.CreatedAt},
-		{"lastEventAt", &s.LastEventAt},
-		{"tmuxTarget", &s.TmuxTarget},
-		{"recentDeliveries", &s.RecentDeliveries},
-		{"recentKeys", &s.RecentKeys},
-		{"formerSessionIds", &s.FormerSessionIDs},
-		{"tmux", &s.Tmux},
-		{"linkage", &s.Linkage},
-		{"head", &s.Head},
-		{"declined", &s.Declined},
-		{"tree", &s.Tree},
-		{"endedBy", &s.EndedBy},
-		{"nodeId", &s.NodeID},
-		{"title", &s.Title},
-		{"movedTo", &s.MovedTo},
+	var all []field
+	for _, p := range places {
+		all = append(all, field{p.name, p.in(s)})
 	}
+	return all
 }
 
 // UnmarshalJSON reads a session and keeps every byte that it does not understand.
 func (s *Session) UnmarshalJSON(b []byte) error {
-	o, err := asObject(slices.Clone(b))
-	if err != nil {
-		return err
-	}
-	return s.read(o)
-}
-
-// read takes over what an object says, or nothing.
-func (s *Session) read(o object) error {
-	read := Session{raw: o}
-	raw, ok := o.get("workItem")
-	if !ok {
-		return fmt.Errorf("workItem is missing")
-	}
-	item, err := asObject(raw)
-	if err != nil {
-		return fmt.Errorf("workItem: %w", err)
-	}
-	var text string
-	if err := item.readInto([]field{{"ref", &text}}); err != nil {
-		return fmt.Errorf("workItem.%w", err)
-	}
-	if read.Ref, err = ParseRef(text); err != nil {
-		return fmt.Errorf("workItem.ref: %w", err)
-	}
-	if err := o.readInto(read.fields()); err != nil {
+	read := Session{}
+	if err := read.read(slices.Clone(b), nil); err != nil {
 		return err
 	}
 	*s = read
+	return nil
+}
+
+// read fills an empty session from checked bytes, which stay its own. others
+// gets the members that no session has.
+func (s *Session) read(b []byte, others func(name string, v json.RawMessage) error) error {
+	if !isObject(b) {
+		return fmt.Errorf("not a JSON object")
+	}
+	s.raw = b
+	var item json.RawMessage
+	for name, v := range membersOf(b) {
+		var err error
+		switch at := slices.IndexFunc(places[:], func(p place) bool { return p.name == string(name) }); {
+		case string(name) == "workItem":
+			item = v
+		case at >= 0:
+			err = readField(places[at].name, v, places[at].in(s))
+		case others != nil:
+			err = others(string(name), v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.readRef(item)
+}
+
+func (s *Session) readRef(item json.RawMessage) error {
+	switch {
+	case item == nil:
+		return fmt.Errorf("workItem is missing")
+	case !isObject(item):
+		return fmt.Errorf("workItem: not a JSON object")
+	}
+	var text string
+	for name, v := range membersOf(item) {
+		if string(name) == "ref" {
+			if err := readField("workItem.ref", v, &text); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	if s.Ref, err = ParseRef(text); err != nil {
+		return fmt.Errorf("workItem.ref: %w", err)
+	}
 	return nil
 }
 
@@ -263,10 +299,10 @@ func (s *Session) MarshalJSON() ([]byte, error) { return s.written("", false).en
 // workItem spells the ref's parts out, as an entry's need not. prefix is the
 // indentation of the line that the session starts on.
 func (s *Session) written(prefix string, spellOut bool) object {
-	o := object{members: slices.Clone(s.raw.members)}
+	o := parse(s.raw)
 	item := object{}
 	if raw, ok := o.get("workItem"); ok {
-		item, _ = asObject(raw)
+		item = parse(raw)
 	}
 	before := object{members: slices.Clone(item.members)}
 	ref := s.Ref

@@ -3,6 +3,7 @@ package work
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"slices"
 	"unicode/utf8"
 )
@@ -13,16 +14,23 @@ import (
 // are cut somewhere, and never read beyond.
 
 // membersOf cuts an object's bytes.
-func membersOf(b []byte) []member {
-	all := make([]member, 0, 8)
-	for i := next(b, 0); i < len(b) && b[i] == '"'; i = next(b, i) {
-		end := past(b, i)
-		name, from := b[i:end], gap(b, end) // the colon stands there
-		from = gap(b, from+1)
-		i = past(b, from)
-		all = append(all, member{word(name), clip(b, from, i)})
+func membersOf(b []byte) iter.Seq2[[]byte, json.RawMessage] {
+	return func(yield func([]byte, json.RawMessage) bool) {
+		for i := next(b, 0); i < len(b) && b[i] == '"'; i = next(b, i) {
+			name := b[i:past(b, i)]
+			from := gap(b, gap(b, i+len(name))+1) // behind the colon
+			i = past(b, from)
+			if !yield(nameOf(name), clip(b, from, i)) {
+				return
+			}
+		}
 	}
-	return all
+}
+
+// isObject says whether checked bytes are an object's.
+func isObject(b []byte) bool {
+	b = b[gap(b, 0):]
+	return len(b) > 0 && b[0] == '{'
 }
 
 // elementsOf cuts a list's bytes; nil if it is no list.
@@ -42,8 +50,9 @@ func elementsOf(b []byte) []json.RawMessage {
 // next is where the next member or element begins: behind the bracket or comma
 // at i, or behind the blanks before it. At the end it is the closing bracket.
 func next(b []byte, i int) int {
+	begin := i == 0
 	i = gap(b, i)
-	if i < len(b) && (b[i] == ',' || i == 0) {
+	if i < len(b) && (b[i] == ',' || begin) {
 		i = gap(b, i+1)
 	}
 	return i
@@ -107,12 +116,14 @@ func plain(v []byte) (string, bool) {
 	return string(v[1 : len(v)-1]), true
 }
 
-func word(v []byte) string {
-	s, ok := plain(v)
-	if !ok {
-		_ = json.Unmarshal(v, &s) // a name of a valid object is a string
+// nameOf gives a member's name, mostly as it stands there.
+func nameOf(v []byte) []byte {
+	if len(v) >= 2 && bytes.IndexByte(v, '\\') < 0 && utf8.Valid(v) {
+		return v[1 : len(v)-1]
 	}
-	return s
+	var s string
+	_ = json.Unmarshal(v, &s) // a name of a valid object is a string
+	return []byte(s)
 }
 
 // read is json.Unmarshal, and knows the usual kinds of values by sight.

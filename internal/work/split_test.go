@@ -19,14 +19,14 @@ func FuzzSplit(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		cutMembers, cutElements := membersOf(b), elementsOf(b)
+		cutMembers, cutElements := parse(b).members, elementsOf(b)
 		if !json.Valid(b) {
 			return
 		}
 		b = bytes.TrimSpace(b)
 		switch b[0] {
 		case '{':
-			cutMembers = membersOf(b)
+			cutMembers = parse(b).members
 			if want := decoded(t, b); !reflect.DeepEqual(append([]member{}, cutMembers...), want) {
 				t.Errorf("%q is cut into %q, want %q", b, cutMembers, want)
 			}
