@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds and installs gh-loop. It never touches your tmux server, your
-# configuration or your records. Kept to what the bash 3.2 of macOS knows.
+# Builds and installs gh-loop. It never touches your configuration or your
+# records, nor your tmux server, but that --uninstall takes our keys out of it.
+# Kept to what the bash 3.2 of macOS knows.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$root"
@@ -232,24 +233,52 @@ install_all() {
 		"  run-shell '${root// /\\ }/gh-loop.tmux'" "  set -g @plugin 'gh-loop/gh-loop'    # with TPM"
 }
 
+# installed names a program of ours that is there, nothing if there is none.
+installed() {
+	local dir
+	for dir in "${bin_dirs[@]}" "$root"; do
+		if [[ -x $dir/gh-loop ]] && ours "$dir/gh-loop"; then
+			say "$dir/gh-loop"
+			return
+		fi
+	done
+}
+
+# take_out has the program take back what only it knows, while it is there: the
+# hooks in agents' settings, and what it loaded into tmux.
+take_out() {
+	local bin said=$tmp/hooks
+	bin=$(installed)
+	if [[ -n $bin ]]; then
+		"$bin" hooks uninstall --all --yes </dev/null >/dev/null 2>"$said" || true
+		if [[ -s $said ]]; then say "agents' hooks:" && sed 's/^/           /' "$said"; fi
+		if "$bin" tmux unload >/dev/null 2>&1; then say 'tmux       has none of its keys and hooks any more'; fi
+	fi
+	cat "$state"/hooks/*.json >"$said" 2>/dev/null || return 0
+	say "kept       hooks in agents' settings: without gh-loop they do nothing; what is" \
+		'           to be taken out by hand has the words "hook harness" or is called gh-loop:'
+	sed -nE 's/.*"path":"([^"]*)".*/           \1/p' "$said"
+}
+
 uninstall() {
-	local dir link=$data/gh/extensions/gh-loop
+	local dir link=$data/gh/extensions/gh-loop state=${GH_LOOP_STATE_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/gh-loop}
+	take_out
 	if [[ -L $link && ($link -ef $root || ! -e $link) ]]; then rm -f "$link" && say 'removed    gh loop'; fi
 	for dir in "${bin_dirs[@]}"; do
 		if [[ -e $dir/gh-loop ]] && ours "$dir/gh-loop"; then rm -f "$dir/gh-loop" && say "removed    $dir/gh-loop"; fi
 	done
 	rm -f gh-loop "$data/gh-loop/gh-loop"
 	rm -rf "$tools"
-	rmdir "$data/gh-loop" 2>/dev/null || true
-	say "kept       the records, in ${GH_LOOP_STATE_DIR:-${XDG_STATE_HOME:-$HOME/.local/state}/gh-loop}" \
-		'           yours to take out: the line with gh-loop in tmux.conf, if any' \
-		'           (its keys go with the next start of tmux)'
+	rmdir "$data/gh-loop" "$state/hooks" 2>/dev/null || true
+	say "kept       the records, in $state" \
+		"           your configuration, in ${GH_LOOP_CONFIG:-${XDG_CONFIG_HOME:-$HOME/.config}/gh-loop/config.toml}" \
+		'           yours to take out: the line with gh-loop in tmux.conf, if any'
 }
 
 case ${1-} in
 '') install_all ;;
 --demo)
-	need tmux git jq go
+	need tmux go
 	toolchain
 	build
 	./gh-loop demo "${@:2}"

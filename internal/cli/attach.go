@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cli/go-gh/v2/pkg/term"
 	"github.com/urfave/cli/v3"
 
 	"github.com/gh-loop/gh-loop/internal/dispatch"
@@ -66,6 +67,9 @@ func (e *env) goTo(ctx context.Context, c *cli.Command, s *work.Session, readOnl
 			return err
 		}
 		return srv.Switch(ctx, client, pane.Session)
+	}
+	if !term.IsTerminal(e.in) {
+		return fmt.Errorf("attach needs a terminal; gh loop show %s tells how it is", s.Ref.Short())
 	}
 	env := os.Environ()
 	if e.getenv("TMUX") != "" { // another server's client may run inside this one

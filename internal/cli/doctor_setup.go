@@ -49,7 +49,7 @@ func (x *exam) gh() finding {
 	if found, err := x.path("gh"); err == nil {
 		return fine("%s", found)
 	}
-	return warn("install GitHub's command line from https://cli.github.com, or set GH_TOKEN", "gh is not on PATH; gh-loop works without it, signed in only by GH_TOKEN")
+	return warn("install GitHub's command line from https://cli.github.com, or set GH_TOKEN", "gh is not on PATH; gh-loop works without it: say gh-loop for gh loop, and only GH_TOKEN signs in")
 }
 
 func (x *exam) extension() finding {

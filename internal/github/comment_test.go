@@ -106,7 +106,7 @@ func TestCommentCarriesTheMark(t *testing.T) {
 
 func TestCommentRefusals(t *testing.T) {
 	asked := fakeGitHub(t, http.StatusUnauthorized)
-	if got := say(t, "x"); got != "true github.com does not take the token that gh has: run gh auth login --hostname github.com" {
+	if got := say(t, "x"); got != "true github.com does not take the token that gh has: run gh auth login --hostname github.com (gh is at https://cli.github.com), or set GH_TOKEN" {
 		t.Errorf("401 gives %s", got)
 	}
 	if got := say(t, strings.Repeat("x", 65536)); !strings.Contains(got, "GitHub takes 65536") {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cli/go-gh/v2/pkg/api"
+	"github.com/cli/go-gh/v2/pkg/auth"
 )
 
 // SignInError says that gh has no token for a host, or one that the host does
@@ -17,9 +18,18 @@ type SignInError struct {
 
 func (e *SignInError) Error() string {
 	if e.Refused {
-		return fmt.Sprintf("%s does not take the token that gh has: run gh auth login --hostname %s", e.Host, e.Host)
+		return fmt.Sprintf("%s does not take the token that gh has: %s", e.Host, signIn(e.Host))
 	}
-	return fmt.Sprintf("not signed in to %s: run gh auth login --hostname %s, or set GH_TOKEN", e.Host, e.Host)
+	return fmt.Sprintf("not signed in to %s: %s", e.Host, signIn(e.Host))
+}
+
+// signIn is the cure, also for somebody who has no gh.
+func signIn(host string) string {
+	variable := "GH_TOKEN"
+	if auth.IsEnterprise(host) {
+		variable = "GH_ENTERPRISE_TOKEN"
+	}
+	return fmt.Sprintf("run gh auth login --hostname %s (gh is at https://cli.github.com), or set %s", host, variable)
 }
 
 // OfflineError says that the host was not reached, or that the line broke.

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/config"
+	"github.com/gh-loop/gh-loop/internal/harness"
+)
+
+// settings is an agent's file of settings, and what we once added to it.
+type settings struct {
+	harness.Hooks
+	path, bin string // path is the file itself, not a link to it
+	there     bool
+	text      string // as it is
+	memo      string // where added is kept
+	added     *added
+}
+
+// added is what an install remembers. It holds nothing of the user's.
+type added struct {
+	Path    string           `json:"path"`
+	Created bool             `json:"created,omitempty"` // there was no such file
+	Inserts []harness.Insert `json:"inserts"`
+}
+
+// settingsOf finds the settings of the agent that a call names.
+func (e *env) settingsOf(c *cli.Command) (*settings, error) {
+	args, err := exactly(c, "the agent's name ("+hooksAgents+")")
+	if err != nil {
+		return nil, err
+	}
+	h, ok := harness.HooksOf(args[0])
+	if !ok {
+		return nil, usagef(c, "%q has no hooks that are known: there are those of %s; any other agent can call gh-loop hook harness running|waiting|idle itself", args[0], hooksAgents)
+	}
+	return e.settingsIn(args[0], h, h.Path(e.getenv, e.home()))
+}
+
+func (e *env) hooksDir() string { return filepath.Join(config.StateDir(e.getenv, e.home()), "hooks") }
+
+// settingsIn reads an agent's settings in path. What was added to them is
+// remembered under the agent's name or, where a variable moved them, under that
+// and a mark of the place, so that one does not forget the other.
+func (e *env) settingsIn(name string, h harness.Hooks, path string) (s *settings, err error) {
+	s = &settings{Hooks: h, path: path, memo: filepath.Join(e.hooksDir(), name+".json")}
+	if s.bin, err = e.bin(); err != nil {
+		return nil, err
+	}
+	usual := h.Path(func(string) string { return "" }, e.home())
+	if resolved, err := filepath.EvalSymlinks(s.path); err == nil {
+		s.path = resolved
+	}
+	if resolved, err := filepath.EvalSymlinks(usual); err == nil {
+		usual = resolved
+	}
+	if s.path != usual {
+		s.memo = filepath.Join(e.hooksDir(), fmt.Sprintf("%s-%08x.json", name, crc32.ChecksumIEEE([]byte(s.path))))
+	}
+	b, err := os.ReadFile(s.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	s.text, s.there = string(b), err == nil
+	if b, err := os.ReadFile(s.memo); err == nil {
+		var a added
+		if json.Unmarshal(b, &a) == nil && a.Path == s.path {
+			s.added = &a
+		}
+	}
+	return s, nil
+}
+
+// added are all settings that install remembers to have added to.
+func (e *env) added() (all []*settings, err error) {
+	memos, err := filepath.Glob(filepath.Join(e.hooksDir(), "*.json"))
+	for _, memo := range memos {
+		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(memo), ".json"), "-")
+		h, known := harness.HooksOf(name)
+		b, rerr := os.ReadFile(memo)
+		var a added
+		if rerr == nil {
+			rerr = json.Unmarshal(b, &a)
+		}
+		if rerr == nil && (!known || a.Path == "") {
+			rerr = errors.New("it says no place")
+		}
+		if rerr != nil {
+			err = errors.Join(err, fmt.Errorf("%s, which remembers where hooks were added: %w; take them out with gh loop hooks uninstall NAME", memo, rerr))
+			continue
+		}
+		s, rerr := e.settingsIn(name, h, a.Path)
+		if rerr != nil {
+			err = errors.Join(err, rerr)
+			continue
+		}
+		s.memo = memo
+		s.added = &a
+		all = append(all, s)
+	}
+	return all, err
+}
+
+// without gives the settings without our hooks: byte for byte as they were
+// before them, or, where the agent wrote them anew since, freed of them. absent
+// says that the file was ours alone.
+func (s *settings) without() (text string, absent bool, err error) {
+	if s.added != nil {
+		text, err = harness.Undo(s.text, s.added.Inserts)
+		if err == nil {
+			return text, s.added.Created && strings.TrimSpace(text) == "", nil
+		}
+		if s.Shape == harness.Plugin && s.there {
+			return "", false, fmt.Errorf("%s: %w: remove it by hand if nothing in it is yours", s.path, err)
+		}
+	}
+	if s.Shape == harness.Plugin || strings.TrimSpace(s.text) == "" {
+		return s.text, false, nil
+	}
+	text, err = harness.Strip(s.text)
+	if err != nil {
+		return "", false, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return text, false, nil
+}
+
+// install gives the settings with our hooks.
+func (s *settings) install() (text string, absent bool, memo *added, err error) {
+	before, absent, err := s.without()
+	if err != nil {
+		return "", false, nil, err
+	}
+	text, inserts, err := s.Add(before, s.bin)
+	if err != nil {
+		return "", false, nil, fmt.Errorf("%s: %w", s.path, err)
+	}
+	return text, false, &added{Path: s.path, Created: absent || !s.there, Inserts: inserts}, nil
+}
+
+func (s *settings) uninstall() (text string, absent bool, memo *added, err error) {
+	text, absent, err = s.without()
+	return text, absent, nil, err
+}
+
+// forget removes what was remembered, once nothing of ours is in the settings.
+func (s *settings) forget() error {
+	if err := os.Remove(s.memo); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// write puts the settings in place of the old ones, whole or not at all. What
+// is needed to undo that is on disk before.
+func (s *settings) write(text string, absent bool, memo *added) error {
+	if memo != nil {
+		b, err := json.Marshal(memo)
+		if err != nil {
+			return err
+		}
+		if err := replace(s.memo, b, 0o600); err != nil {
+			return err
+		}
+	}
+	if now, err := os.ReadFile(s.path); err == nil != s.there || string(now) != s.text {
+		return fmt.Errorf("%s was changed by somebody else meanwhile: try again", s.path)
+	}
+	mode := fs.FileMode(0o600)
+	if st, err := os.Stat(s.path); err == nil {
+		mode = st.Mode().Perm()
+	}
+	var err error
+	if absent {
+		err = os.Remove(s.path)
+	} else {
+		err = replace(s.path, []byte(text), mode)
+	}
+	if err == nil && memo == nil {
+		err = s.forget()
+	}
+	return err
+}
+
+func replace(path string, b []byte, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp := path + ".gh-loop-new"
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp)
+	}
+	return err
+}
