@@ -203,7 +203,7 @@ func (x *exam) leftovers() finding {
 	case err != nil:
 		return wrong("see to it that you own it", "%s", err)
 	case len(left) > 0:
-		return warn("gh loop doctor --fix", "temporary files of writers that were killed: %s", list(left)).by(func() error {
+		return warn("gh loop doctor --fix, or remove them", "temporary files of writers that were killed: %s", list(left)).by(func() error {
 			err := x.d.Store.Sweep()
 			if left, _ := x.d.Store.Leftovers(); err == nil && len(left) > 0 {
 				err = errors.New("somebody writes them still: " + list(left))

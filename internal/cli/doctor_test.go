@@ -280,6 +280,7 @@ func TestRehearse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	broken := ""
 	for _, c := range []struct{ name, script, bad string }{
 		{"as installed", `exec TMUX "$@"`, ""},
 		{"without conditions", `n=$#; while [ $n -gt 0 ]; do a=$1; shift; case $a in '#{&&:'*loop_token*) a=1 ;; esac; set -- "$@" "$a"; n=$((n-1)); done; exec TMUX "$@"`,
@@ -287,6 +288,7 @@ func TestRehearse(t *testing.T) {
 		{"losing text", `case "$*" in *load-buffer*) TMUX -S "$4" set-buffer left; head -c 20 | TMUX "$@" ;; *) exec TMUX "$@" ;; esac`,
 			"hostile text, long text, copy mode, another pane in front, nothing left behind"},
 	} {
+		broken += ", " + c.bad + ","
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write("bin/tmux", "#!/bin/sh\n"+strings.ReplaceAll(c.script, "TMUX", installed)+"\n")
@@ -306,5 +308,10 @@ func TestRehearse(t *testing.T) {
 				}
 			}
 		})
+	}
+	for _, name := range dispatch.Cases() {
+		if !strings.Contains(broken, ", "+name+",") {
+			t.Errorf("nothing breaks %q", name)
+		}
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
+
+	"github.com/cli/go-gh/v2/pkg/text"
 )
 
 // folding breaks what is too long for a terminal between words, where the
@@ -35,11 +36,21 @@ func (s screen) fold(line string) string {
 	return folded(line, s.width)
 }
 
+// folded prints as e does, and breaks lines as fold does.
+func (e *env) folded(s screen) *env {
+	if !s.tty {
+		return e
+	}
+	f := *e
+	f.out = &folding{e.out, func() int { return s.width }}
+	return &f
+}
+
 // folded breaks each line that is wider than a screen between words, and goes
 // on below, two columns further in. A word that is too long stays whole, so
 // that a path or an address can be copied.
-func folded(text string, width int) string {
-	lines := strings.SplitAfter(text, "\n")
+func folded(all string, width int) string {
+	lines := strings.SplitAfter(all, "\n")
 	for i, l := range lines {
 		if len(l) > width {
 			lines[i] = foldLine(l, width)
@@ -53,7 +64,7 @@ func foldLine(line string, width int) string {
 	var out strings.Builder
 	column, begun := 0, false
 	for i, word := range strings.Split(line, " ") {
-		wide := utf8.RuneCountInString(invisible().ReplaceAllString(strings.TrimSuffix(word, "\n"), ""))
+		wide := text.DisplayWidth(invisible().ReplaceAllString(strings.TrimSuffix(word, "\n"), ""))
 		switch {
 		case i == 0:
 		case word != "" && column+1+wide > width && begun:

@@ -51,6 +51,7 @@ func (e *env) show(ctx context.Context, c *cli.Command) error {
 
 func (e *env) printShow(d *dispatch.Loop, v dispatch.View, r *work.Record) error {
 	s := e.screen()
+	e = e.folded(s)
 	fmt.Fprintf(e.out, "%s  %s\n", s.paint("1", s.link(r.Name().URL(), r.Name().Short())), s.title(r.Title))
 	if url := r.Name().URL(); url != "" {
 		fmt.Fprintln(e.out, s.paint("2", url))
@@ -138,7 +139,7 @@ func (e *env) printRecent(s screen, d *dispatch.Loop, r *work.Record) error {
 	}
 	fmt.Fprintln(e.out)
 	for _, l := range last[max(0, len(last)-recentLines):] {
-		fmt.Fprintln(e.out, s.fold("  "+e.logLine(s, l)))
+		fmt.Fprintln(e.out, "  "+e.logLine(s, l))
 	}
 	return nil
 }

@@ -48,13 +48,13 @@ func (s *Store) Locked() ([]string, error) {
 // nobody is writing.
 func (s *Store) Leftovers() ([]string, error) {
 	var left []string
-	for _, dir := range []string{s.local(), s.closed(), s.portable()} {
+	for _, dir := range []string{s.local(), s.portable()} {
 		all, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		for _, d := range all {
-			if strings.HasPrefix(d.Name(), ".") && strings.HasSuffix(d.Name(), ".tmp") {
+			if _, ours := leftover(d.Name()); ours {
 				left = append(left, filepath.Join(dir, d.Name()))
 			}
 		}

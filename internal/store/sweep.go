@@ -55,17 +55,25 @@ func (s *Store) sweepRecords(dir, lockSuffix string) error {
 	if err != nil {
 		return ignoreAbsent(err)
 	}
+	var errs []error
 	for _, d := range all {
-		name, ok := strings.CutSuffix(strings.TrimPrefix(d.Name(), "."), ".tmp")
-		if !ok || d.Name()[0] != '.' || !named(name) {
+		name, ok := leftover(d.Name())
+		if !ok {
 			continue
 		}
 		slug, _, _ := strings.Cut(strings.TrimSuffix(name, ".json"), "~")
 		l := flock.New(filepath.Join(s.locks(), slug+lockSuffix+".lock"))
 		if ok, _ := l.TryLock(); ok {
-			_ = os.Remove(filepath.Join(dir, d.Name()))
+			errs = append(errs, ignoreAbsent(os.Remove(filepath.Join(dir, d.Name()))))
 		}
 		_ = l.Unlock()
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// leftover gives the name of the record whose temporary file this is. What
+// else there is in the directory is somebody else's.
+func leftover(file string) (record string, ok bool) {
+	record, ok = strings.CutSuffix(strings.TrimPrefix(file, "."), ".tmp")
+	return record, ok && file[0] == '.' && named(record)
 }
