@@ -91,7 +91,7 @@ func (s Server) begin(ctx context.Context, sp Spawn, start bool, out *lines, end
 // attend waits for readiness, death, or the end of patience.
 func (s Server) attend(ctx context.Context, sp Spawn, made *Spawned, out *lines, ended <-chan error) error {
 	began := time.Now()
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTimer(0)
 	defer tick.Stop()
 	waiting := len(sp.Detector) > 0 && sp.Ready > 0
 	for {
@@ -113,7 +113,12 @@ func (s Server) attend(ctx context.Context, sp Spawn, made *Spawned, out *lines,
 				return err
 			}
 			ended = nil
-		case <-tick.C:
+		case <-tick.C: // most die at once if they die; thirty that are watched for seconds are to cost nothing
+			wait := min(5*time.Millisecond+since/20, 50*time.Millisecond)
+			if left := sp.Watch - since; left > 0 {
+				wait = min(wait, left)
+			}
+			tick.Reset(wait)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,7 +36,8 @@ func lookProcess(pid int) (process, error) {
 	return p, nil
 }
 
-func bootTime() int64 {
+// bootTime is in seconds since 1970, as /proc/stat has it; 0 if it says none.
+var bootTime = sync.OnceValue(func() int64 {
 	stat, _ := os.ReadFile("/proc/stat")
 	for l := range strings.Lines(string(stat)) {
 		if v, ok := strings.CutPrefix(l, "btime "); ok {
@@ -44,7 +46,7 @@ func bootTime() int64 {
 		}
 	}
 	return 0
-}
+})
 
 // processes is the whole table.
 func processes() []process {
