@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/gh-loop/gh-loop/internal/harness"
@@ -94,6 +95,7 @@ func (a acted) main() {
 		fail(err)
 	}
 	fmt.Print("\x1b[?1049h\x1b[?2004h")
+	a.load(dir, s.ID)
 	note(dir, "ready."+s.ID, nil)
 	a.call(a.begun, s.ID, "")
 	if s.Prompt != "" {
@@ -101,6 +103,23 @@ func (a acted) main() {
 	}
 	a.listen(dir, s.ID)
 	os.Exit(0)
+}
+
+// load is a composer that shows what is pasted while the agent is not ready yet,
+// and loses it.
+func (a acted) load(dir, id string) {
+	typed := make([]byte, 1<<16)
+	for mode(dir, "loads") {
+		if n, err := unix.Poll([]unix.PollFd{{Fd: 0, Events: unix.POLLIN}}, 5); err != nil || n == 0 {
+			continue
+		}
+		n, err := os.Stdin.Read(typed)
+		if err != nil {
+			return
+		}
+		note(dir, "lost."+id, typed[:n])
+		a.show(strings.NewReplacer("\x1b[200~", "", "\x1b[201~", "", "\r", "").Replace(string(typed[:n])))
+	}
 }
 
 // listen is a composer that folds long pastes, and a dialog that takes every

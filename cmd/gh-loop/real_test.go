@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -131,7 +132,7 @@ func newTrial(t *testing.T, a realAgent, bin, path string) *trial {
 	r.env = append(os.Environ(), append([]string{"HOME=" + home, "TMUX=", "TMUX_PANE=", "GH_LOOP_REF=", "GH_LOOP_BIN=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=",
 		"GH_LOOP_STATE_DIR=" + filepath.Join(home, "state"), "GH_LOOP_CONFIG=" + filepath.Join(home, "gh-loop.toml"), "PATH=" + path + ":" + os.Getenv("PATH"), "GH_TOKEN=none"}, a.env(r.url)...)...)
 	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", r.socket, "kill-server").Run()
+		r.kill("kill-server", "-a")
 		server.CloseClientConnections()
 		server.Close()
 		for range 50 { // what is still ending may write into its home
@@ -205,8 +206,43 @@ func (r *trial) screen(session string) string {
 	return string(out)
 }
 
-func (r *trial) end(session string) {
-	_ = exec.Command("tmux", "-u", "-N", "-S", r.socket, "kill-session", "-t", "="+session).Run()
+func (r *trial) end(session string) { r.kill("kill-session", "-t", "="+session) }
+
+// kill ends panes and all that runs in their terminals' sessions: Gemini CLI in
+// its trust dialog, and OpenCode, live on when their terminal is gone.
+func (r *trial) kill(how string, which ...string) {
+	out, _ := exec.Command("tmux", append([]string{"-u", "-N", "-S", r.socket, "list-panes", "-F", "#{pane_pid}"}, append([]string{"-s"}, which...)...)...).Output()
+	args := []string{"-u", "-N", "-S", r.socket, how}
+	if how == "kill-session" {
+		args = append(args, which...)
+	}
+	_ = exec.Command("tmux", args...).Run()
+	inside := func() (pids []int) {
+		for _, sid := range strings.Fields(string(out)) {
+			b, _ := exec.Command("ps", "-o", "pid=", "-s", sid).Output()
+			for _, f := range strings.Fields(string(b)) {
+				if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
+					pids = append(pids, pid)
+				}
+			}
+		}
+		return pids
+	}
+	for i := 0; ; i++ {
+		left := inside()
+		if len(left) == 0 || i > 100 {
+			return
+		}
+		for _, pid := range left {
+			switch {
+			case i == 0:
+				_ = syscall.Kill(pid, syscall.SIGTERM)
+			case i >= 50:
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		<-time.After(100 * time.Millisecond)
+	}
 }
 
 // field reads one thing of an item's record.
@@ -232,21 +268,28 @@ func soon(so func() bool) bool {
 func (r *trial) run(tries int) {
 	version, _ := exec.Command("sh", "-c", "HOME="+r.home+" PATH="+strings.TrimPrefix(r.env[slices.IndexFunc(r.env, func(s string) bool { return strings.HasPrefix(s, "PATH=") && strings.Contains(s, "node_modules") })], "PATH=")+" "+r.program+" --version 2>/dev/null | tail -1").Output()
 	r.t.Logf("%s %s", r.name, strings.TrimSpace(string(version)))
-	if r.trust != nil {
+	asked := strings.Fields(os.Getenv("GH_LOOP_KINDS"))
+	wanted := func(kind string) bool { return len(asked) == 0 || slices.Contains(asked, kind) }
+	if r.trust != nil && wanted("dialog") {
 		r.tell("trust dialog: not answered, event kept", tries, r.dialogs(tries))
 	}
-	started, resumed := r.starts(tries)
-	r.tell("start: ready, text arrives", tries, started)
-	r.tell("resume: same id, history there", tries, resumed)
+	if wanted("start") {
+		started, resumed := r.starts(tries)
+		r.tell("start: ready, text arrives", tries, started)
+		r.tell("resume: same id, history there", tries, resumed)
+	}
 	for _, kind := range []struct {
-		name string
-		make func(nonce string) string
+		word, name string
+		make       func(nonce string) string
 	}{
-		{"short text", func(n string) string { return "say ok " + n }},
-		{"3 lines", func(n string) string { return "one\ntwo\nthree " + n }},
-		{"200 lines", func(n string) string { return strings.Repeat("a line of many\n", 199) + "the last " + n }},
-		{"100 kB", func(n string) string { return strings.Repeat("0123456789 abcdefghijklm\n", 4096) + "the end " + n }},
+		{"short", "short text", func(n string) string { return "say ok " + n }},
+		{"lines", "3 lines", func(n string) string { return "one\ntwo\nthree " + n }},
+		{"long", "200 lines", func(n string) string { return strings.Repeat("a line of many\n", 199) + "the last " + n }},
+		{"huge", "100 kB", func(n string) string { return strings.Repeat("0123456789 abcdefghijklm\n", 4096) + "the end " + n }},
 	} {
+		if !wanted(kind.word) {
+			continue
+		}
 		ok, held, median := r.texts(tries, kind.make)
 		r.tell(fmt.Sprintf("%s: arrived whole and once (held %d; median %d ms)", kind.name, held, median.Milliseconds()), tries, ok)
 	}

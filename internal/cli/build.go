@@ -18,6 +18,7 @@ import (
 	"github.com/gh-loop/gh-loop/internal/dispatch"
 	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/github"
+	"github.com/gh-loop/gh-loop/internal/harness"
 	"github.com/gh-loop/gh-loop/internal/journal"
 	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/store"
@@ -60,10 +61,22 @@ func (e *env) with(conf config.Config) (*dispatch.Loop, error) {
 		Bin:       bin,
 		Now:       e.now,
 		Gone:      e.gone(),
+		Hooked:    e.hooked,
 		NewID:     uuid.NewString,
 		Comment:   github.Comment,
 		Warn:      func(s string) { fmt.Fprintln(e.err, "gh loop: "+clean(s)) },
 	}, nil
+}
+
+// hooked says whether an agent starts with our hooks in its settings, where that
+// makes a difference (harness.Hooks.Late).
+func (e *env) hooked(name string) bool {
+	h, _ := harness.HooksOf(name)
+	if !h.Late {
+		return false
+	}
+	text, err := os.ReadFile(h.Path(e.getenv, e.home()))
+	return err == nil && h.In(string(text))
 }
 
 // trees are kept in the state directory unless the configuration says where.

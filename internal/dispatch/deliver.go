@@ -172,6 +172,7 @@ func (a *act) look() (fallback bool) {
 // typeAt types at a live pane of ours that is not known to listen yet.
 func (a *act) typeAt(pane tmux.Pane) {
 	h := *a.s.Tmux
+	brackets := pane.Ready || pane.Asked
 	switch {
 	case pane.State == "waiting": // rule 51
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("it asks its user something, and is not typed at until that is answered"))
@@ -185,14 +186,14 @@ func (a *act) typeAt(pane tmux.Pane) {
 	case h.Program == "" && !pane.Ready && a.young(h):
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("the harness does not listen yet"))
 		return
-	case !pane.Ready && pane.InMode:
+	case !brackets && pane.InMode:
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("somebody reads in the pane's copy mode"))
 		return
 	}
 	h.Session, h.Pane, h.Socket, h.ServerPID, h.ServerStart = pane.Session, pane.Pane, pane.Socket, pane.Identity.PID, pane.Start
-	h.Ready = pane.Ready
+	h.Ready = brackets // a hook that did not come until now is not waited for any more
 	a.s.Tmux = &h
-	if a.paste(h, pane.Ready, h.Program) == tmux.Refused {
+	if a.paste(h, brackets, h.Program) == tmux.Refused {
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("the pane changed while it was looked at"))
 	}
 }

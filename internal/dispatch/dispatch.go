@@ -37,6 +37,10 @@ type Loop struct {
 	// nothing may ask GitHub, as in a hook.
 	Comment func(ctx context.Context, on work.Ref, text string) error
 
+	// Hooked says whether a harness calls our hooks, and is to be typed at only
+	// once it did; nil is no for all.
+	Hooked func(name string) bool
+
 	// Gone says whether GitHub definitely has no such issue or pull request;
 	// nil where it is not asked.
 	Gone func(context.Context, work.Ref) bool

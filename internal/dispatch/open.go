@@ -156,7 +156,7 @@ func (a *act) spawn(argv []string, dead *tmux.Pane, watch time.Duration) (tmux.S
 			"GH_LOOP_STATE_DIR=" + a.stateDir(), "GH_LOOP_BIN=" + a.Bin,
 		},
 		Ref: a.s.Ref.String(), Item: a.rec.Ref.String(), Role: role, Token: token, Nonce: a.nonce, Delivery: a.news.name(),
-		Detector: a.detector(), Ready: readyBound, Watch: watch, Gate: a.gate,
+		Detector: a.detector(), Hook: a.Hooked != nil && a.Hooked(a.harnessName()), Ready: readyBound, Watch: watch, Gate: a.gate,
 	}
 	srv := a.server(h.Socket)
 	if dead != nil {

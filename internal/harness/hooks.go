@@ -14,6 +14,7 @@ type Hooks struct {
 	File    string // settings in it that we add to
 	Shape   Shape
 	Events  []HookEvent
+	Late    bool   // it asks for bracketed paste before it takes any: it can be typed at once it has called a hook
 	Note    string // what the user has to do besides, "" if nothing
 }
 
@@ -52,7 +53,7 @@ var hooksOf = map[string]Hooks{
 		{"SessionStart", "", "idle"}, {"UserPromptSubmit", "", "submitted"}, {"PermissionRequest", "", "waiting"},
 		{"PostToolUse", "", "running"}, {"Stop", "", "idle"},
 	}, Note: "Codex runs no hook that its user has not reviewed: start codex and say /hooks"},
-	"gemini": {Home: ".gemini", File: "settings.json", Shape: Groups, Events: []HookEvent{
+	"gemini": {Home: ".gemini", File: "settings.json", Shape: Groups, Late: true, Events: []HookEvent{
 		{"SessionStart", "", "idle"}, {"BeforeAgent", "", "submitted"}, {"Notification", "ToolPermission", "waiting"},
 		{"AfterTool", "", "running"}, {"AfterAgent", "", "idle"}, {"SessionEnd", "", "idle"},
 	}},
@@ -80,6 +81,9 @@ func (h Hooks) Path(getenv func(string) string, home string) string {
 	}
 	return filepath.Join(dir, filepath.FromSlash(h.File))
 }
+
+// In says whether our hooks stand in an agent's settings.
+func (h Hooks) In(text string) bool { return strings.Contains(text, called) }
 
 // called is what stands in each of our hooks, and in nobody else's.
 const called = " hook harness "

@@ -25,6 +25,8 @@ type Paste struct {
 	NoLook   bool           // submit without having seen the text
 	Front    string         // only while this program is in front; "" for any
 	Delivery string         // what the delivery is called; Mark gives it back once the harness says that it was submitted
+
+	shown string // letters and digits that must stand on the screen, "" for none
 }
 
 // Verdict is what came of a delivery. An error is none of these.
@@ -118,25 +120,85 @@ func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	return s.submit(ctx, p, screen)
 }
 
-// submit waits until the text is seen and then, Delay later, presses Return.
-// Seen first, as the delay is for the program, which may be slow to read: Gemini
-// CLI makes a newline of a Return that it reads within 40 ms of a paste.
+// rounds is how often a text that is seen may be gone again when Return is due.
+const rounds = 3
+
+// submit waits until the text is seen and then, Delay later, presses Return if it
+// is there still. Seen first, as the delay is for the program, which may be slow to
+// read: Gemini CLI makes a newline of a Return that it reads within 40 ms of a
+// paste. Still there, as a program may take its composer away meanwhile, with the
+// text in it, and lose a Return: Gemini CLI does while it loads a conversation.
 func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, error) {
+	pieces := false
+	for range rounds {
+		seen, ok, err := s.untilSeen(ctx, p, screen)
+		if err != nil || !ok {
+			return Unseen, err
+		}
+		due := p
+		if !pieces {
+			due.shown = p.anchor(seen)
+		}
+		verdict, err := s.press(ctx, due)
+		if verdict != Refused {
+			return verdict, err
+		}
+		if screen, ok, err = s.typed(ctx, p); err != nil || !ok {
+			return Unseen, err
+		}
+		pieces = p.sees(screen) // there all the time, but not within one row
+	}
+	return Unseen, nil
+}
+
+// untilSeen looks for the text for as long as Patience lasts.
+func (s Server) untilSeen(ctx context.Context, p Paste, screen string) (seen string, ok bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, p.Patience)
 	defer cancel()
 	for !p.NoLook && !p.sees(screen) {
 		if !sleep(wait, 100*time.Millisecond) {
-			return Unseen, nil
+			return "", false, nil
 		}
-		now, ok, err := s.screen(ctx, p)
-		if err != nil {
-			return "", &DeliverError{MayBePasted: true, Err: err}
+		if screen, ok, err = s.typed(ctx, p); err != nil || !ok {
+			return "", false, err
 		}
-		if !ok {
-			return Unseen, nil
-		}
-		screen = now
 	}
+	return screen, true, nil
+}
+
+// typed is screen once the text was typed.
+func (s Server) typed(ctx context.Context, p Paste) (string, bool, error) {
+	screen, ok, err := s.screen(ctx, p)
+	if err != nil {
+		err = &DeliverError{MayBePasted: true, Err: err}
+	}
+	return screen, ok, err
+}
+
+// anchor is the longest run of letters and digits in what was seen: tmux itself
+// can look for that, within one row, in the queue that presses Return.
+func (p Paste) anchor(screen string) string {
+	longest := func(text string) (most string) {
+		for _, run := range strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if len(run) > len(most) {
+				most = run
+			}
+		}
+		return most
+	}
+	switch nonce := longest(p.Nonce); {
+	case p.NoLook:
+		return ""
+	case nonce != "" && strings.Contains(screen, nonce):
+		return nonce
+	case p.Composer != nil:
+		return longest(p.Composer.FindString(screen))
+	}
+	return ""
+}
+
+// press is Return. Refused: it was not pressed.
+func (s Server) press(ctx context.Context, p Paste) (Verdict, error) {
 	buffer := "loop-" + Token()
 	cmds := [][]string{pause(p.Delay), {"set-buffer", "-b", buffer, "\r"}}
 	if p.Delivery != "" { // before the Return: the harness may answer at once
@@ -154,7 +216,7 @@ func (s Server) submit(ctx context.Context, p Paste, screen string) (Verdict, er
 	case word == delivered && err == nil:
 		return "", &DeliverError{MayBePasted: true, Err: errDiedOver}
 	case word == refused:
-		return Unseen, nil
+		return Refused, nil
 	}
 	s.drop(ctx, buffer)
 	return "", &DeliverError{MayBePasted: true, Err: orSenseless(s, err)}
@@ -196,6 +258,9 @@ func (p Paste) conditions() []string {
 	conds := append(p.ours(), same("pane_dead", "0"), same("pane_input_off", "0"), "#{!=:#{@loop_state},waiting}")
 	if !p.Bracketed { // tmux asks the mode's screen for brackets, not the program's
 		conds = append(conds, same("pane_in_mode", "0"))
+	}
+	if p.shown != "" {
+		conds = append(conds, "#{C:"+p.shown+"}") // the row that it stands in, or 0
 	}
 	if p.Front != "" {
 		conds = append(conds, same("pane_current_command", p.Front))

@@ -244,6 +244,34 @@ func TestDeliverUnseenThenFinish(t *testing.T) {
 	})
 }
 
+// A text that was seen, and is gone when Return is due, gets none until it is
+// there again. One that no row holds whole is there all the same.
+func TestDeliverGone(t *testing.T) {
+	each(t, func(t *testing.T, s Server) {
+		p, file := running(t, s, "loop-g")
+		gone := paste(p, "", "~n1~")
+		gone.Patience = 300 * time.Millisecond
+		if got, err := s.submit(t.Context(), gone, "> ~n1~"); err != nil || got != Unseen {
+			t.Fatalf("%q, %v", got, err)
+		}
+		notes(t, file, "")
+		run(t, s, "send-keys", "-t", p.Pane, "-l", "~n1~")
+		notes(t, file, "~n1~")
+		until(t, "it is shown", func() bool { return strings.Contains(run(t, s, "capture-pane", "-p", "-t", p.Pane), "n1") })
+		if got, err := s.submit(t.Context(), gone, "> ~n1~"); err != nil || got != Delivered {
+			t.Fatalf("%q, %v", got, err)
+		}
+		notes(t, file, "~n1~\r")
+		wide := strings.Repeat("w", 196)
+		deliver(t, s, paste(p, wide, "nonce2"), Delivered)
+		notes(t, file, "~n1~\r"+wrapped(wide+"nonce2"))
+		folded := paste(p, "[Pasted 20 lines]", "never shown")
+		folded.Text, folded.Composer = "[Pasted 20 lines]", regexp.MustCompile(`\[Pasted \d+ lines`)
+		deliver(t, s, folded, Delivered)
+		noBuffers(t, s)
+	})
+}
+
 func TestDeliverToNobody(t *testing.T) {
 	each(t, func(t *testing.T, s Server) {
 		p, _ := running(t, s, "loop-n")

@@ -11,19 +11,22 @@ import (
 // Detect is what a Spawn's Detector runs, with what the spawn appended as
 // args and the pane's output as in. It ends when the program asks for
 // bracketed paste (ESC[?2004h), which is when it has the terminal and reads,
-// and marks the pane as ready. It also ends when the pane does.
+// and marks the pane as ready, unless the program's hook is to come as well (see
+// Spawn.Hook). It also ends when the pane does.
 func (s Server) Detect(ctx context.Context, in io.Reader, args []string) error {
 	if len(args) != 5 || !paneID.MatchString(args[2]) || !tokenShape.MatchString(args[3]) || !tokenShape.MatchString(args[4]) {
 		return fmt.Errorf("detector got %q, wants tmux, socket, pane, token, channel", args)
 	}
 	s.Bin, s.Socket = args[0], args[1]
 	err := untilReady(in)
-	var cmds [][]string
-	if err == nil {
-		conds := Target{Token: args[3]}.ours()
-		cmds = append(cmds, guard(args[2], conds, [][]string{{"set-option", "-p", "-t", args[2], "@loop_ready", "1"}}, nil))
+	ours := Target{Token: args[3]}.ours()
+	mark := func(value string) [][]string {
+		return [][]string{{"set-option", "-p", "-t", args[2], "@loop_ready", value}}
 	}
-	cmds = append(cmds, []string{"wait-for", "-S", args[4]}) // whoever waits must not wait for ever
+	cmds := [][]string{{"wait-for", "-S", args[4]}} // whoever waits must not wait for ever
+	if err == nil {
+		cmds = [][]string{guard(args[2], append(ours, same("@loop_ready", "hook")), mark("asked"), append([][]string{guard(args[2], ours, mark("1"), nil)}, cmds...))}
+	}
 	_, signal := s.do(ctx, cmds...)
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -34,7 +34,8 @@ type Marked struct {
 // New says whether the mark changed the state.
 func (m Mark) New(got Marked) bool { return got.Was != got.Now }
 
-// Mark sets the state in one invocation. Nothing is set where the state is the
+// Mark sets the state in one invocation, and makes a pane ready whose program's
+// hook was all that was waited for (see Spawn.Hook). Nothing is set where the state is the
 // same already, as every set draws all clients anew. ErrNotOurs: the pane is
 // gone, or is not the harness's own.
 func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
@@ -61,7 +62,7 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 	then := [][]string{
 		{"display-message", "-p", "-t", m.Pane, "MARKED\t#{@loop_state}\t#{@loop_ref}\t#{@loop_item}\t#{@loop_token}\t#{pane_tty}\t" + said},
 	}
-	then = append(append(then, m.questions(scope)...),
+	then = append(append(then, m.questions(scope)...), m.came(),
 		guard(m.Pane, differs, [][]string{set("@loop_state", m.State), set("@loop_since", strconv.FormatInt(m.At.UnixMilli(), 10))}, nil),
 		[]string{"display-message", "-p", "-t", m.Pane, "#{@loop_state}"})
 	if said != "" {
@@ -75,6 +76,17 @@ func (s Server) Mark(ctx context.Context, m Mark) (Marked, error) {
 		return Marked{}, err
 	}
 	return s.marked(out)
+}
+
+// came notes that a hook came: with bracketed paste asked for, the program is
+// ready, and otherwise it will be once it asks. run-shell is there for the token,
+// which whoever calls does not know.
+func (m Mark) came() []string {
+	set := []string{"set-option", "-p", "-t", m.Pane, "@loop_ready", "1"}
+	unset := []string{"set-option", "-p", "-u", "-t", m.Pane, "@loop_ready"}
+	signal := []string{"run-shell", "-C", "-t", m.Pane, "wait-for -S '" + channel + "#{@loop_token}'"}
+	asked := guard(m.Pane, []string{same("@loop_ready", "asked"), "#{m/r:^[A-Za-z0-9_-]+$,#{@loop_token}}"}, [][]string{set, signal}, nil)
+	return guard(m.Pane, []string{same("@loop_ready", "hook")}, [][]string{unset}, [][]string{asked})
 }
 
 // questions keeps the list of what the harness asks: one more, one less, or none.

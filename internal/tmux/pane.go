@@ -35,7 +35,8 @@ type Pane struct {
 	Ref, Item, Role, State, Token string // our options, "" if not set
 	Name                          string // of the session
 	Command                       string // what is in front, control characters as blanks
-	Ready                         bool   // it asked for bracketed paste since it was spawned
+	Ready                         bool   // it asked for bracketed paste since it was spawned and, where that was expected, its hook came
+	Asked                         bool   // it asked for bracketed paste, and its hook is still expected; see Spawn.Hook
 	InMode, InputOff              bool
 	Since                         time.Time // when its harness came into State; zero if it never said
 	Rang                          bool      // its bell rang, or it fell silent where its user wants to know; nobody looked since
@@ -111,7 +112,7 @@ func (s Server) parsePane(l string) (Pane, bool) {
 	return Pane{
 		Identity: id, Session: f[2], Pane: f[3], PID: pid, Dead: dead, DeadStatus: f[6],
 		Ref: f[7], Item: f[8], Role: f[9], State: f[10], Token: f[11],
-		Ready: f[12] == "1", InMode: f[13] != "0" && f[13] != "", InputOff: f[14] == "1",
+		Ready: f[12] == "1", Asked: f[12] == "asked", InMode: f[13] != "0" && f[13] != "", InputOff: f[14] == "1",
 		Since: since(f[15]), Rang: f[16] == "1", Command: f[17], Name: f[18],
 	}, true
 }

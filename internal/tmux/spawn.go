@@ -27,6 +27,7 @@ type Spawn struct {
 	// Detector is the start of a command line that runs Detect; the rest is
 	// appended. Without one nothing tells when the program is ready.
 	Detector []string
+	Hook     bool          // the program asks for bracketed paste before it takes any: it is ready once Mark was called for it as well
 	Ready    time.Duration // how long to wait until it is ready; 0 does not wait
 	Watch    time.Duration // how long it must stay alive, even when ready
 	Gate     chan struct{} // full while as many make a session as may at once; nil is no bound
@@ -184,6 +185,9 @@ func (s Server) dress(sp Spawn, at string) [][]string {
 	for _, name := range []string{"@loop_state", "@loop_since", "@loop_asks", "@loop_sent"} { // of a pane that was registered, or of its last program
 		cmds = append(cmds, []string{"set-option", "-p", "-u", "-t", at, name})
 	}
+	if sp.Hook && len(sp.Detector) > 0 {
+		cmds = append(cmds, []string{"set-option", "-p", "-t", at, "@loop_ready", "hook"})
+	}
 	if sp.Delivery != "" {
 		cmds = append(cmds, []string{"set-option", "-p", "-t", at, "@loop_sent", said(sp.Nonce, sp.Delivery)})
 	}
@@ -198,18 +202,19 @@ func (s Server) dress(sp Spawn, at string) [][]string {
 	for _, w := range append(append([]string{}, sp.Detector...), bin, s.Socket) {
 		sh = append(sh, strings.ReplaceAll(Literal(shell(w)), "%", "%%")) // pipe-pane expands times as well
 	}
-	sh = append(sh, "'#{pane_id}'", sp.Token, sp.channel())
+	sh = append(sh, "'#{pane_id}'", sp.Token, channel+sp.Token)
 	return append(cmds, []string{"pipe-pane", "-t", at, "exec " + strings.Join(sh, " ") + " >/dev/null 2>&1"})
 }
 
-func (sp Spawn) channel() string { return "loop-ready-" + sp.Token }
+// channel, with a pane's token behind it, is signalled when its program is ready.
+const channel = "loop-ready-"
 
-// await ends when the detector is done, and says whether it saw readiness.
+// await ends when the program is ready or its output ended, and says which.
 func (sp Spawn) await(at string) [][]string {
 	if len(sp.Detector) == 0 || sp.Ready <= 0 {
 		return nil
 	}
-	return [][]string{{"wait-for", sp.channel()}, {"display-message", "-p", "-t", at, "ready=#{@loop_ready}"}}
+	return [][]string{{"wait-for", channel + sp.Token}, {"display-message", "-p", "-t", at, "ready=#{@loop_ready}"}}
 }
 
 // What the chain prints beside ids. Each is a line that no id can be.

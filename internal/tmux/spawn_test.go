@@ -193,6 +193,54 @@ func TestSpawnReadiness(t *testing.T) {
 	})
 }
 
+// A program whose hook is waited for is ready once both came, whichever was first.
+func TestSpawnHook(t *testing.T) {
+	each(t, func(t *testing.T, s Server) {
+		came := func(p Pane) {
+			t.Helper()
+			if _, err := s.Mark(t.Context(), Mark{Pane: p.Pane, Ref: p.Ref, State: "idle", At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sp, _ := request(t, "loop-hook")
+		sp.Hook, sp.Ready = true, 200*time.Millisecond
+		made := spawn(t, s, sp)
+		until(t, "it asked", func() bool { return state(t, s, made.Target(), Live).Asked })
+		if made.Ready || state(t, s, made.Target(), Live).Ready {
+			t.Error("ready without its hook")
+		}
+		came(made.Pane)
+		if now := state(t, s, made.Target(), Live); !now.Ready || now.Asked {
+			t.Errorf("after its hook: %+v", now)
+		}
+		sp, _ = request(t, "loop-hook-waits")
+		sp.Hook = true
+		go func() { // what the hook of the program itself does
+			for t.Context().Err() == nil {
+				if panes, err := s.Panes(t.Context()); err == nil {
+					for _, p := range panes {
+						if p.Token == sp.Token && p.Asked {
+							_, _ = s.Mark(t.Context(), Mark{Pane: p.Pane, Ref: p.Ref, State: "idle", At: time.Now()})
+							return
+						}
+					}
+				}
+			}
+		}()
+		if made := spawn(t, s, sp); !made.Ready {
+			t.Error("the hook did not end the wait")
+		}
+		sp, _ = request(t, "loop-hook-first", "slow")
+		sp.Hook, sp.Ready = true, 0
+		made = spawn(t, s, sp)
+		came(made.Pane)
+		if now := state(t, s, made.Target(), Live); now.Ready || now.Asked {
+			t.Errorf("before it asked: %+v", now)
+		}
+		until(t, "it asked as well", func() bool { return state(t, s, made.Target(), Live).Ready })
+	})
+}
+
 func TestSpawnCancelledKeepsThePane(t *testing.T) {
 	each(t, func(t *testing.T, s Server) {
 		sp, _ := request(t, "loop-c", "plain")

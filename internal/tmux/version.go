@@ -26,8 +26,9 @@ import (
 //   - 3.8 has no pane_pid for a dead pane, older ones a stale one: it is used
 //     of live panes only.
 const (
-	readyFormat = "#{||:#{==:#{@loop_ready},1},#{==:#{bracket_paste_flag},1}}"
-	hasPasteS   = "#{!=:#{bracket_paste_flag},}"
+	readyFormat = "#{?#{||:#{==:#{@loop_ready},1},#{&&:#{==:#{@loop_ready},},#{==:#{bracket_paste_flag},1}}},1," +
+		"#{?#{||:#{==:#{@loop_ready},asked},#{&&:#{==:#{@loop_ready},hook},#{==:#{bracket_paste_flag},1}}},asked,}}"
+	hasPasteS = "#{!=:#{bracket_paste_flag},}"
 )
 
 // Version asks the program for its version, such as "3.3a". It needs no server.
