@@ -66,6 +66,9 @@ func Main(args []string, in, out, errw *os.File, getenv func(string) string) int
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
+	// A reader that left is an error of writing, which ends what is printed and
+	// not what is being done. Ignored, the signal would be so for agents as well.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	e := &env{in: in, out: out, err: errw, getenv: getenv, now: time.Now}
 	if term.IsTerminal(errw) {
 		e.err = &folding{errw, func() int { return e.screen().width }}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -46,7 +45,7 @@ func (e *env) event(ctx context.Context, c *cli.Command) error {
 	file := e.in
 	source := "standard input"
 	if name := c.Args().First(); name != "" && name != "-" {
-		f, err := os.Open(name)
+		f, err := opened(ctx, name)
 		if err != nil {
 			return err
 		}

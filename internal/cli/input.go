@@ -19,6 +19,26 @@ func reading(ctx context.Context, f *os.File) io.Reader {
 	return &interruptible{ctx: ctx, from: f}
 }
 
+// opened opens a file to be read. A named pipe that nobody writes to yet is waited
+// for until ctx ends, which opening it would not notice.
+func opened(ctx context.Context, name string) (*os.File, error) {
+	type answer struct {
+		f   *os.File
+		err error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		f, err := os.Open(name)
+		got <- answer{f, err}
+	}()
+	select {
+	case a := <-got:
+		return a.f, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
 type interruptible struct {
 	ctx  context.Context
 	from io.Reader

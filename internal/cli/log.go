@@ -94,7 +94,7 @@ func (e *env) log(ctx context.Context, c *cli.Command) error {
 	if !follow {
 		return errors.Join(d.Log.Read(see), flush())
 	}
-	err = d.Log.Follow(ctx, followEvery, see, func() { printErr = flush() })
+	err = d.Log.Follow(ctx, followEvery, see, func() bool { printErr = flush(); return printErr == nil })
 	return errors.Join(err, printErr)
 }
 

@@ -15,9 +15,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -56,7 +56,7 @@ func (e *env) serve(ctx context.Context, c *cli.Command) error {
 	if c.String("secret-file") == "" {
 		return usagef(c, "--secret-file is missing: anybody could send events without one")
 	}
-	secret, err := readSecret(c.String("secret-file"))
+	secret, err := readSecret(ctx, c.String("secret-file"))
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (e *env) serve(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	s := &serving{env: e, d: d, secret: secret, small: make(chan struct{}, 64), large: make(chan struct{}, 2)}
+	s := &serving{env: e, d: d, secret: secret, small: make(chan struct{}, 64), large: make(chan struct{}, 2), broken: make(chan error, 1)}
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	s.lanes = d.NewLanes(work, func(r dispatch.Result) { s.told(c, r) })
@@ -81,8 +81,8 @@ func (e *env) serve(ctx context.Context, c *cli.Command) error {
 
 // readSecret refuses a file that others can read: who has the secret may speak
 // in GitHub's name.
-func readSecret(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func readSecret(ctx context.Context, path string) ([]byte, error) {
+	f, err := opened(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("--secret-file: %w", err)
 	}
@@ -94,7 +94,7 @@ func readSecret(path string) ([]byte, error) {
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o006 != 0 {
 		return nil, fmt.Errorf("--secret-file: %q can be read or written by everybody: run chmod 600 %s, and choose another secret", path, path)
 	}
-	b, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	b, err := io.ReadAll(io.LimitReader(reading(ctx, f), 4<<10))
 	if err != nil {
 		return nil, fmt.Errorf("--secret-file: %w", err)
 	}
@@ -124,6 +124,7 @@ type serving struct {
 	lanes        *dispatch.Lanes
 	secret       []byte
 	small, large chan struct{} // how many bodies are read at a time
+	broken       chan error    // of printing
 	mu           sync.Mutex    // of the log
 }
 
@@ -149,6 +150,8 @@ func (s *serving) until(ctx context.Context, l net.Listener) error {
 			return err
 		case <-ctx.Done():
 			return s.end(server)
+		case err := <-s.broken:
+			return errors.Join(err, s.end(server))
 		case <-tick.C:
 			if idle, left := s.lanes.Idle(); left || idle && s.now().Sub(last) > takeUpEvery {
 				s.d.Drain(ctx)
@@ -281,7 +284,9 @@ func (s *serving) told(c *cli.Command, r dispatch.Result) {
 	if c.Bool("json") {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		_ = s.printResult(r)
+		if err := s.printResult(r); err != nil {
+			s.unheard(err)
+		}
 		return
 	}
 	for _, o := range r.Outcomes {
@@ -292,5 +297,15 @@ func (s *serving) told(c *cli.Command, r dispatch.Result) {
 func (s *serving) line(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.env.err, "%s  %s\n", s.now().Format("15:04:05"), clean(text))
+	if _, err := fmt.Fprintf(s.env.err, "%s  %s\n", s.now().Format("15:04:05"), clean(text)); errors.Is(err, syscall.EPIPE) {
+		s.unheard(err)
+	}
+}
+
+// unheard ends the serving, as nobody hears any more what becomes of it.
+func (s *serving) unheard(err error) {
+	select {
+	case s.broken <- err:
+	default: // it ends already
+	}
 }

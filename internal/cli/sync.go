@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -68,7 +69,7 @@ func (e *env) sync(ctx context.Context, c *cli.Command) error {
 	if every, _ := c.Value("watch").(time.Duration); every > 0 {
 		return s.watch(ctx, every)
 	}
-	s.lanes = d.NewLanes(context.WithoutCancel(ctx), func(r dispatch.Result) { s.err = errors.Join(s.err, e.tell(c, r)) })
+	s.lanes = d.NewLanes(context.WithoutCancel(ctx), func(r dispatch.Result) { s.unheard(e.tell(c, r)) })
 	out, err := s.round(ctx)
 	d.Drain(ctx)
 	for _, ref := range out.Hidden {
@@ -193,7 +194,7 @@ func (s *syncing) watch(ctx context.Context, every time.Duration) error {
 		}
 		s.d.Drain(ctx)
 		wait, err := s.report(out, err)
-		if err != nil {
+		if err = errors.Join(err, s.err); err != nil {
 			return err
 		}
 		if !pause(ctx, max(every, wait)) {
@@ -264,14 +265,23 @@ func each(err error) []error {
 	return out
 }
 
+// unheard keeps why something could not be printed. That is said once.
+func (s *syncing) unheard(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
 func (s *syncing) line(text string) {
-	fmt.Fprintf(s.env.err, "%s  %s\n", s.now().Format("15:04:05"), clean(text))
+	if _, err := fmt.Fprintf(s.env.err, "%s  %s\n", s.now().Format("15:04:05"), clean(text)); errors.Is(err, syscall.EPIPE) {
+		s.unheard(err) // nobody reads any more what becomes of it
+	}
 }
 
 // tellWatching leaves out what came before by another way.
 func (s *syncing) tellWatching(r dispatch.Result) {
 	if s.json {
-		s.err = errors.Join(s.err, s.printResult(r))
+		s.unheard(s.printResult(r))
 		return
 	}
 	for _, o := range r.Outcomes {

@@ -165,7 +165,7 @@ func TestFollow(t *testing.T) {
 		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
 		go func() {
-			ended <- l.Follow(ctx, time.Millisecond, func(line Line) bool { got <- line.Event; return line.Event != "29" }, func() { got <- "caught up" })
+			ended <- l.Follow(ctx, time.Millisecond, func(line Line) bool { got <- line.Event; return line.Event != "29" }, func() bool { got <- "caught up"; return true })
 		}()
 		for range there {
 			<-got

@@ -28,20 +28,17 @@ func (l Log) Read(fn func(Line) bool) error {
 }
 
 // Follow is Read that goes on with what is written afterwards, until fn returns
-// false or ctx ends. caughtUp, if there is one, is called once, when everything
-// that was there has been given. It looks every so often.
-func (l Log) Follow(ctx context.Context, every time.Duration, fn func(Line) bool, caughtUp func()) error {
+// false or ctx ends. caughtUp is called once, when everything that was there has
+// been given; it, too, ends it by false. It looks every so often.
+func (l Log) Follow(ctx context.Context, every time.Duration, fn func(Line) bool, caughtUp func() bool) error {
 	more := true
 	f, err := l.history(func(line Line) bool { more = fn(line); return more })
 	if err != nil || !more {
 		return errors.Join(err, closeFile(f))
 	}
 	t := newTail(f)
-	if more, err = t.lines(fn); err != nil || !more {
+	if more, err = t.lines(fn); err != nil || !more || !caughtUp() {
 		return errors.Join(err, closeFile(f))
-	}
-	if caughtUp != nil {
-		caughtUp()
 	}
 	return l.goOn(ctx, t, every, fn)
 }
