@@ -168,6 +168,10 @@ var palettes = []palette{
 
 var escape = regexp.MustCompile(`\x1b\[([0-9;:]*)m|\x1b\]8;[^\x1b]*\x1b\\|\x1b[()][A-Z0-9]|\x0e|\x0f`)
 
+// evenly finds runs of characters that take the same room: a text's length is
+// shared out among its characters.
+var evenly = regexp.MustCompile(`[\x{2E80}-\x{FFDC}]+|[^\x{2E80}-\x{FFDC}]+`)
+
 const cell, line = 8.4, 18
 
 // svg draws a screen: each run of one style is a text of its own, put where
@@ -187,15 +191,18 @@ func svg(screen string, columns int, p palette) string {
 			if w := width(text); ground != p.ground && w > 0 {
 				fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", 12+float64(x)*cell, 12+y*line, float64(w)*cell, line, ground)
 			}
-			if w := width(text); strings.TrimSpace(text) != "" {
-				weight := ""
-				if pen.bold {
-					weight = ` font-weight="bold"`
-				}
-				fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" fill="%s"%s xml:space="preserve">%s</text>`+"\n",
-					12+float64(x)*cell, 12+(y+1)*line-5, float64(w)*cell, fill, weight, html.EscapeString(text))
+			weight := ""
+			if pen.bold {
+				weight = ` font-weight="bold"`
 			}
-			x, at = x+width(text), m[1]
+			for _, run := range evenly.FindAllString(text, -1) {
+				if strings.TrimSpace(run) != "" {
+					fmt.Fprintf(&b, `<text x="%.1f" y="%d" textLength="%.1f" fill="%s"%s xml:space="preserve">%s</text>`+"\n",
+						12+float64(x)*cell, 12+(y+1)*line-5, float64(width(run))*cell, fill, weight, html.EscapeString(run))
+				}
+				x += width(run)
+			}
+			at = m[1]
 			if m[2] >= 0 {
 				pen = pen.style(row[m[2]:m[3]])
 			}

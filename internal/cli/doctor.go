@@ -161,7 +161,7 @@ func wrapped(text string, width int) string {
 	for _, l := range strings.Split(text, "\n") {
 		line := ""
 		for _, word := range strings.Fields(l) {
-			if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
+			if line != "" && columns(line)+1+columns(word) > width {
 				out = append(out, line)
 				line = ""
 			}

@@ -28,6 +28,9 @@ var invisible = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\x1b(?:\\[[0-9;]*m|\\]8;[^\x1b\x07]*(?:\x1b\\\\|\x07))")
 })
 
+// columns is how much room a text takes on a terminal.
+func columns(s string) int { return text.DisplayWidth(invisible().ReplaceAllString(s, "")) }
+
 // fold breaks a line of standard output where a person reads it.
 func (s screen) fold(line string) string {
 	if !s.tty {
@@ -64,7 +67,7 @@ func foldLine(line string, width int) string {
 	var out strings.Builder
 	column, begun := 0, false
 	for i, word := range strings.Split(line, " ") {
-		wide := text.DisplayWidth(invisible().ReplaceAllString(strings.TrimSuffix(word, "\n"), ""))
+		wide := columns(strings.TrimSuffix(word, "\n"))
 		switch {
 		case i == 0:
 		case word != "" && column+1+wide > width && begun:

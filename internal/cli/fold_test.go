@@ -18,9 +18,24 @@ func TestFolded(t *testing.T) {
 		{"see /a/path/that/is/too/long/to/fit here\n", "see\n  /a/path/that/is/too/long/to/fit\n  here\n"},
 		{"\x1b[32mgreen\x1b[0m is not wide at\n", "\x1b[32mgreen\x1b[0m is not wide at\n"},
 		{"größer als zwanzig S\n", "größer als zwanzig S\n"},
+		{"読み取りが 遅い all\n", "読み取りが 遅い all\n"},
+		{"読み取りが 遅い 21st!\n", "読み取りが 遅い\n  21st!\n"},
 	} {
 		if got := folded(c.text, 20); got != c.want {
 			t.Errorf("%q is folded as %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// What doctor says is as wide as its column, whatever is bold in it.
+func TestWrapped(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x1b[1mcure:\x1b[0m do this then":   "\x1b[1mcure:\x1b[0m do this then",
+		"\x1b[1mcure:\x1b[0m do that then x": "\x1b[1mcure:\x1b[0m do that then\nx",
+		"読み取りが 遅い 19!":                       "読み取りが 遅い\n19!",
+	} {
+		if got := wrapped(text, 18); got != want {
+			t.Errorf("%q is wrapped as %q, want %q", text, got, want)
 		}
 	}
 }
