@@ -211,25 +211,14 @@ func (r *trial) end(session string) { r.kill("kill-session", "-t", "="+session) 
 // kill ends panes and all that runs in their terminals' sessions: Gemini CLI in
 // its trust dialog, and OpenCode, live on when their terminal is gone.
 func (r *trial) kill(how string, which ...string) {
-	out, _ := exec.Command("tmux", append([]string{"-u", "-N", "-S", r.socket, "list-panes", "-F", "#{pane_pid}"}, append([]string{"-s"}, which...)...)...).Output()
+	pids := r.inside(which...)
 	args := []string{"-u", "-N", "-S", r.socket, how}
 	if how == "kill-session" {
 		args = append(args, which...)
 	}
 	_ = exec.Command("tmux", args...).Run()
-	inside := func() (pids []int) {
-		for _, sid := range strings.Fields(string(out)) {
-			b, _ := exec.Command("ps", "-o", "pid=", "-s", sid).Output()
-			for _, f := range strings.Fields(string(b)) {
-				if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
-					pids = append(pids, pid)
-				}
-			}
-		}
-		return pids
-	}
 	for i := 0; ; i++ {
-		left := inside()
+		left := pids()
 		if len(left) == 0 || i > 100 {
 			return
 		}
@@ -242,6 +231,22 @@ func (r *trial) kill(how string, which ...string) {
 			}
 		}
 		<-time.After(100 * time.Millisecond)
+	}
+}
+
+// inside finds what runs in panes' terminals, now and later.
+func (r *trial) inside(which ...string) (pids func() []int) {
+	out, _ := exec.Command("tmux", append([]string{"-u", "-N", "-S", r.socket, "list-panes", "-F", "#{pane_pid}", "-s"}, which...)...).Output()
+	return func() (pids []int) {
+		for _, sid := range strings.Fields(string(out)) {
+			b, _ := exec.Command("ps", "-o", "pid=", "-s", sid).Output()
+			for _, f := range strings.Fields(string(b)) {
+				if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
+					pids = append(pids, pid)
+				}
+			}
+		}
+		return pids
 	}
 }
 
@@ -272,6 +277,9 @@ func (r *trial) run(tries int) {
 	wanted := func(kind string) bool { return len(asked) == 0 || slices.Contains(asked, kind) }
 	if r.trust != nil && wanted("dialog") {
 		r.tell("trust dialog: not answered, event kept", tries, r.dialogs(tries))
+	}
+	if wanted("stop") {
+		r.tell("stop: nothing of it left", tries, r.stops(tries))
 	}
 	if wanted("start") {
 		started, resumed := r.starts(tries)
@@ -310,6 +318,27 @@ func (r *trial) dialogs(tries int) (ok int) {
 			ok++
 		} else {
 			r.t.Logf("dialog shown %v, start said %v, screen:\n%s", shown, err, r.screen(session))
+		}
+		r.end(session)
+	}
+	return ok
+}
+
+// stops counts agents that ended with all they started when they were stopped,
+// in their trust dialog if they have one.
+func (r *trial) stops(tries int) (ok int) {
+	for range tries {
+		ref, session := r.begin(r.trust == nil)
+		shown := soon(func() bool {
+			return r.trust != nil && r.trust.MatchString(r.screen(session)) || r.trust == nil && strings.TrimSpace(r.screen(session)) != ""
+		})
+		pids := r.inside("-t", "="+session)
+		before := len(pids())
+		out, err := r.loop("", "stop", ref)
+		if left := pids(); shown && err == nil && before > 0 && len(left) == 0 {
+			ok++
+		} else {
+			r.t.Logf("shown %v, %v %s, %d before, left %v", shown, err, out, before, left)
 		}
 		r.end(session)
 	}

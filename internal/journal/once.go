@@ -8,40 +8,45 @@ import (
 	"time"
 )
 
+// lately is how much of the log's end NoteOnce looks at, in bytes.
+const lately = 16 << 10
+
 // NoteOnce is Note for what may happen over and over: a line that says the same
-// as the last one, which is younger than within, is not written.
+// as one at the log's end, which is younger than within, is not written.
 func (l Log) NoteOnce(line Line, within time.Duration) error {
 	now := time.Now
 	if l.Now != nil {
 		now = l.Now
 	}
-	if last, ok := l.last(); ok {
-		at, err := time.Parse(time.RFC3339, last.At)
-		last.At = ""
-		if err == nil && last == line && now().Sub(at) < within {
+	for b := range bytes.Lines(l.end()) {
+		var was Line
+		if json.Unmarshal(b, &was) != nil {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, was.At)
+		was.At = ""
+		if err == nil && was == line && now().Sub(at) < within {
 			return nil
 		}
 	}
 	return l.Note(line)
 }
 
-// last reads the log's last line, if it is not longer than such lines are.
-func (l Log) last() (Line, bool) {
+// end reads the log's last lines; the first of them may lack its beginning.
+func (l Log) end() []byte {
 	f, err := os.Open(l.Path)
 	if err != nil {
-		return Line{}, false
+		return nil
 	}
 	defer f.Close()
-	end, err := f.Seek(0, io.SeekEnd)
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return Line{}, false
+		return nil
 	}
-	b := make([]byte, min(end, 4<<10))
-	if _, err := f.ReadAt(b, end-int64(len(b))); err != nil {
-		return Line{}, false
+	b := make([]byte, min(size, lately))
+	n, err := f.ReadAt(b, size-int64(len(b)))
+	if err != nil && err != io.EOF {
+		return nil
 	}
-	b = bytes.TrimSuffix(b, []byte("\n"))
-	var line Line
-	err = json.Unmarshal(b[bytes.LastIndexByte(b, '\n')+1:], &line)
-	return line, err == nil
+	return b[:n]
 }
