@@ -262,7 +262,7 @@ func (r *trial) field(ref, expr string) string {
 
 // soon polls for as long as a loaded machine may need.
 func soon(so func() bool) bool {
-	for end := time.Now().Add(90 * time.Second); !so(); <-time.After(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !so(); <-time.After(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}

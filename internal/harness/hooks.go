@@ -57,7 +57,7 @@ var hooksOf = map[string]Hooks{
 		{"SessionStart", "", "idle"}, {"BeforeAgent", "", "submitted"}, {"Notification", "ToolPermission", "waiting"},
 		{"AfterTool", "", "running"}, {"AfterAgent", "", "idle"}, {"SessionEnd", "", "idle"},
 	}},
-	"opencode": {HomeEnv: "OPENCODE_CONFIG_DIR", Home: ".config/opencode", File: "plugins/gh-loop.js", Shape: Plugin},
+	"opencode": {HomeEnv: "OPENCODE_CONFIG_DIR", Home: ".config/opencode", File: "plugins/gh-loop.js", Shape: Plugin, Late: true},
 	"cursor": {Home: ".cursor", File: "hooks.json", Shape: Flat, Events: []HookEvent{
 		{"sessionStart", "", "idle"}, {"beforeSubmitPrompt", "", "submitted"}, {"postToolUse", "", "running"}, {"stop", "", "idle"}, {"sessionEnd", "", "idle"},
 	}, Note: "Cursor has no hook for a question to its user: it is never shown as waiting"},
@@ -83,7 +83,9 @@ func (h Hooks) Path(getenv func(string) string, home string) string {
 }
 
 // In says whether our hooks stand in an agent's settings.
-func (h Hooks) In(text string) bool { return strings.Contains(text, called) }
+func (h Hooks) In(text string) bool {
+	return strings.Contains(text, called) || h.Shape == Plugin && strings.Contains(text, `"hook", "harness"`)
+}
 
 // called is what stands in each of our hooks, and in nobody else's.
 const called = " hook harness "
@@ -177,6 +179,8 @@ export const GhLoop = async () => {
       p.stdin.end(JSON.stringify({ session_id: id, prompt }))
     }))
   }
+  if (!globalThis.ghLoopTold) say("idle") // it shows its composer next
+  globalThis.ghLoopTold = true
   return {
     event: async ({ event }) => {
       const at = event.properties ?? {}
