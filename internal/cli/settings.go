@@ -30,6 +30,7 @@ type settings struct {
 type added struct {
 	Path    string           `json:"path"`
 	Created bool             `json:"created,omitempty"` // there was no such file
+	Made    string           `json:"made,omitempty"`    // the topmost directory that there was not either
 	Inserts []harness.Insert `json:"inserts"`
 }
 
@@ -56,13 +57,8 @@ func (e *env) settingsIn(name string, h harness.Hooks, path string) (s *settings
 	if s.bin, err = e.bin(); err != nil {
 		return nil, err
 	}
-	usual := h.Path(func(string) string { return "" }, e.home())
-	if resolved, err := filepath.EvalSymlinks(s.path); err == nil {
-		s.path = resolved
-	}
-	if resolved, err := filepath.EvalSymlinks(usual); err == nil {
-		usual = resolved
-	}
+	s.path = resolved(s.path)
+	usual := resolved(h.Path(func(string) string { return "" }, e.home()))
 	if s.path != usual {
 		s.memo = filepath.Join(e.hooksDir(), fmt.Sprintf("%s-%08x.json", name, crc32.ChecksumIEEE([]byte(s.path))))
 	}
@@ -78,6 +74,18 @@ func (e *env) settingsIn(name string, h harness.Hooks, path string) (s *settings
 		}
 	}
 	return s, nil
+}
+
+// resolved follows links as far as there is something: a file that is not there
+// yet may be made in a directory that is a link.
+func resolved(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
 }
 
 // added are all settings that install remembers to have added to.
@@ -143,7 +151,14 @@ func (s *settings) install() (text string, absent bool, memo *added, err error) 
 	if err != nil {
 		return "", false, nil, fmt.Errorf("%s: %w", s.path, err)
 	}
-	return text, false, &added{Path: s.path, Created: absent || !s.there, Inserts: inserts}, nil
+	memo = &added{Path: s.path, Created: absent || !s.there, Inserts: inserts}
+	if s.added != nil {
+		memo.Made = s.added.Made
+	}
+	for dir := filepath.Dir(s.path); !exists(dir); dir = filepath.Dir(dir) {
+		memo.Made = dir
+	}
+	return text, false, memo, nil
 }
 
 func (s *settings) uninstall() (text string, absent bool, memo *added, err error) {
@@ -180,7 +195,7 @@ func (s *settings) write(text string, absent bool, memo *added) error {
 	}
 	var err error
 	if absent {
-		err = os.Remove(s.path)
+		err = s.remove()
 	} else {
 		err = replace(s.path, []byte(text), mode)
 	}
@@ -188,6 +203,18 @@ func (s *settings) write(text string, absent bool, memo *added) error {
 		err = s.forget()
 	}
 	return err
+}
+
+// remove takes away a file that was ours alone, and the directories that were
+// made for it, unless somebody has put something there since.
+func (s *settings) remove() error {
+	if err := os.Remove(s.path); err != nil || s.added.Made == "" {
+		return err
+	}
+	for dir := filepath.Dir(s.path); len(dir) >= len(s.added.Made) && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
+	}
+	return nil
 }
 
 func replace(path string, b []byte, mode fs.FileMode) error {
