@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,10 @@ type Started struct {
 // that an item's record lists is brought back there, and never becomes an item
 // itself. That somebody started it is remembered.
 func (d *Loop) Start(ctx context.Context, q StartRequest) (Started, error) {
-	item, err := d.startsOn(q.Ref)
+	item, known, err := d.startsOn(q.Ref)
+	if err == nil && !known && !q.NoSpawn {
+		err = d.installed(cmp.Or(q.Harness, d.Config.Routing.DefaultHarness))
+	}
 	if err != nil {
 		return Started{}, err
 	}
@@ -52,22 +56,32 @@ func (d *Loop) Start(ctx context.Context, q StartRequest) (Started, error) {
 	return d.start(ctx, item, q)
 }
 
+// installed refuses an agent that a new item cannot be started with, while
+// there is nothing yet that would stay behind.
+func (d *Loop) installed(harness string) error {
+	a, ok := d.Harnesses[harness]
+	if !ok {
+		return d.unknownHarness(harness)
+	}
+	return a.Present()
+}
+
 // startsOn finds the item on whose record a ref is started: the one live
-// record that lists it, else its own.
-func (d *Loop) startsOn(ref work.Ref) (work.Ref, error) {
+// record that lists it, else its own. known says whether there is one.
+func (d *Loop) startsOn(ref work.Ref) (item work.Ref, known bool, err error) {
 	if _, err := d.Store.Find(ref); !errors.Is(err, store.ErrNotFound) {
-		return ref, nil //nolint:nilerr // a damaged record is refused by the change
+		return ref, true, nil //nolint:nilerr // a damaged record is refused by the change
 	}
 	listing, _, err := d.Store.Listing(ref)
 	switch {
 	case err != nil:
-		return ref, err
+		return ref, false, err
 	case len(listing) > 1:
-		return ref, fmt.Errorf("%s is on the records of %s and %s: unlink it from one of them first", ref, listing[0].Ref, listing[1].Ref)
+		return ref, true, fmt.Errorf("%s is on the records of %s and %s: unlink it from one of them first", ref, listing[0].Ref, listing[1].Ref)
 	case len(listing) == 1:
-		return listing[0].Ref, nil
+		return listing[0].Ref, true, nil
 	}
-	return ref, nil
+	return ref, false, nil
 }
 
 func (d *Loop) start(ctx context.Context, item work.Ref, q StartRequest) (Started, error) {
