@@ -239,9 +239,10 @@ func (r *trial) inside(which ...string) (pids func() []int) {
 	out, _ := exec.Command("tmux", append([]string{"-u", "-N", "-S", r.socket, "list-panes", "-F", "#{pane_pid}", "-s"}, which...)...).Output()
 	return func() (pids []int) {
 		for _, sid := range strings.Fields(string(out)) {
-			b, _ := exec.Command("ps", "-o", "pid=", "-s", sid).Output()
-			for _, f := range strings.Fields(string(b)) {
-				if pid, err := strconv.Atoi(f); err == nil && pid > 1 {
+			b, _ := exec.Command("ps", "-o", "pid=,stat=", "-s", sid).Output()
+			for l := range strings.Lines(string(b)) {
+				f := strings.Fields(l)
+				if pid, err := strconv.Atoi(f[0]); err == nil && pid > 1 && !strings.HasPrefix(f[1], "Z") { // tmux 3.3a leaves zombies
 					pids = append(pids, pid)
 				}
 			}
@@ -374,8 +375,14 @@ func (r *trial) starts(tries int) (started, resumed int) {
 	return started, resumed
 }
 
-// deliver types a text until it is taken, and waits until the model has it.
+// deliver types a text once the agent is ready, until it is taken, and waits until
+// the model has it. What is not taken stays in the composer, and spoils the next.
 func (r *trial) deliver(ref, text string) bool {
+	soon(func() bool {
+		session := "loop-github-" + strings.NewReplacer("/", "-", "#", "-").Replace(ref)
+		out, _ := exec.Command("tmux", "-u", "-N", "-S", r.socket, "display-message", "-p", "-t", "="+session+":", "#{@loop_ready}").Output()
+		return strings.TrimSpace(string(out)) == "1"
+	})
 	taken := soon(func() bool {
 		_, err := r.loop(text, "start", ref, "--prompt", "-")
 		return err == nil || r.api.has(text)

@@ -166,7 +166,7 @@ func plugin(bin string) string {
 import { spawn } from "node:child_process"
 
 export const GhLoop = async () => {
-  const bin = process.env.GH_LOOP_BIN || BIN
+  const bin = process.env.GH_LOOP_BIN || PROGRAM
   if (!process.env.GH_LOOP_REF && !process.env.TMUX_PANE) return {}
   const children = new Set()
   let last = Promise.resolve()
@@ -200,5 +200,5 @@ export const GhLoop = async () => {
     },
   }
 }
-`, "BIN", encode(bin))
+`, "PROGRAM", encode(bin))
 }
