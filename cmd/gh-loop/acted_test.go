@@ -98,6 +98,7 @@ func (a acted) main() {
 	a.load(dir, s.ID)
 	note(dir, "ready."+s.ID, nil)
 	a.call(a.begun, s.ID, "")
+	poll(func() bool { return !mode(dir, "blank") })
 	if s.Prompt != "" {
 		a.call(a.sent, s.ID, s.Prompt)
 	}

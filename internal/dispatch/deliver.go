@@ -241,7 +241,11 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
 		Delay: adapter.SubmitDelay, Front: front, Delivery: a.news.name(),
 	}
-	p.Patience = patience + time.Duration(len(p.Text))*showsByte
+	p.Patience = patience
+	if a.unwatched {
+		p.Patience = unhurried
+	}
+	p.Patience += time.Duration(len(p.Text)) * showsByte
 	if a.news.seen != "" {
 		p.Nonce = a.news.seen
 	}

@@ -44,6 +44,8 @@ type Loop struct {
 	// Gone says whether GitHub definitely has no such issue or pull request;
 	// nil where it is not asked.
 	Gone func(context.Context, work.Ref) bool
+
+	unwatched bool // nobody waits for this process: a text may take long to show
 }
 
 // Spawning bounds: how long a new program may take until it is called ready
@@ -53,6 +55,7 @@ const (
 	readyBound = 3 * time.Second
 	slowStart  = 30 * time.Second
 	patience   = 2 * time.Second       // how long a pasted text is looked for
+	unhurried  = 20 * time.Second      // the same where nobody waits: OpenCode's composer comes seconds after its first hook
 	showsByte  = 20 * time.Microsecond // and longer for each byte of it: Claude Code took seconds to show 100 kB
 )
 

@@ -184,6 +184,9 @@ func (d *Loop) Background(item, ref work.Ref) error {
 // state of before.
 func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 	d.ring(ctx, item)
+	alone := *d
+	alone.unwatched = true
+	d = &alone
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		return err
