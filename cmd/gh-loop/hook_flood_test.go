@@ -15,7 +15,7 @@ import (
 // last one counts, what is wrong is a few lines a minute, and what is sent afterwards
 // arrives once.
 func TestHooksOverAndOver(t *testing.T) {
-	calls := number(t, "GH_LOOP_HOOKS", 200)
+	calls := number(t, "GH_LOOP_HOOKS", 100)
 	s := newStorm(t, 1, 0)
 	tmux := func(words ...string) string {
 		out, err := exec.Command(s.w.tmux, append([]string{"-S", s.w.socket}, words...)...).CombinedOutput()

@@ -494,13 +494,30 @@ func allStrings(v any) []string {
 	return nil
 }
 
+// withFiles puts in the files in which Copilot keeps a paste of 100 kB, of which it
+// tells the model no more than their names.
+func withFiles(texts []string) []string {
+	named := regexp.MustCompile(`<pasted_content file="(/var/tmp/gl[^"]+)"[^>]*>`)
+	for i, text := range texts {
+		texts[i] = named.ReplaceAllStringFunc(text, func(tag string) string {
+			b, err := os.ReadFile(named.FindStringSubmatch(tag)[1])
+			if err != nil {
+				return tag
+			}
+			return string(b)
+		})
+	}
+	return texts
+}
+
 func (l *loopback) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	b, _ := io.ReadAll(req.Body)
 	var body map[string]any
 	_ = json.NewDecoder(bytes.NewReader(b)).Decode(&body)
 	if req.Method == http.MethodPost && body != nil {
+		texts := withFiles(allStrings(body))
 		l.mu.Lock()
-		l.posts = append(l.posts, allStrings(body))
+		l.posts = append(l.posts, texts)
 		l.mu.Unlock()
 	}
 	stream := body["stream"] == true || strings.Contains(req.URL.Path, "streamGenerate")
