@@ -31,42 +31,55 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	list := filepath.SplitList(os.Getenv("GH_LOOP_TMUX_MATRIX"))
 	if len(list) == 0 {
-		list = []string{"tmux"}
+		bin, number := versioned(t, "tmux")
+		t.Log("tmux", number)
+		scripts(t, bin, number) // one alone is TestScripts/NAME
 	}
 	for _, name := range list {
-		bin, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		version, err := exec.Command(bin, "-V").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, number, _ := strings.Cut(strings.TrimSpace(string(version)), " ")
-		old := tmux.Supported(number) != nil
-		t.Run("tmux-"+number, func(t *testing.T) {
-			dir, files := "../../testdata/script", []string(nil)
-			if old {
-				if files, err = filepath.Glob(dir + "/*_old_tmux.txtar"); err != nil {
-					t.Fatal(err)
-				}
-				dir = ""
-			}
-			testscript.Run(t, testscript.Params{
-				Dir: dir, Files: files,
-				Condition: func(cond string) (bool, error) {
-					if cond != "old" {
-						return false, fmt.Errorf("no condition %q", cond)
-					}
-					return old, nil
-				},
-				Setup:               func(env *testscript.Env) error { return newWorld(env, bin) },
-				Cmds:                commands(),
-				RequireExplicitExec: false,
-				RequireUniqueNames:  true,
-			})
-		})
+		bin, number := versioned(t, name)
+		t.Run("tmux-"+number, func(t *testing.T) { scripts(t, bin, number) })
 	}
+}
+
+// versioned finds a tmux, and what it says that it is.
+func versioned(t *testing.T, name string) (bin, number string) {
+	t.Helper()
+	bin, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := exec.Command(bin, "-V").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, number, _ = strings.Cut(strings.TrimSpace(string(version)), " ")
+	return bin, number
+}
+
+// scripts runs what is meant for one tmux.
+func scripts(t *testing.T, bin, number string) {
+	old := tmux.Supported(number) != nil
+	dir, files := "../../testdata/script", []string(nil)
+	if old {
+		var err error
+		if files, err = filepath.Glob(dir + "/*_old_tmux.txtar"); err != nil {
+			t.Fatal(err)
+		}
+		dir = ""
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: dir, Files: files,
+		Condition: func(cond string) (bool, error) {
+			if cond != "old" {
+				return false, fmt.Errorf("no condition %q", cond)
+			}
+			return old, nil
+		},
+		Setup:               func(env *testscript.Env) error { return newWorld(env, bin) },
+		Cmds:                commands(),
+		RequireExplicitExec: false,
+		RequireUniqueNames:  true,
+	})
 }
 
 // world is what a script has for itself: a home, a state directory, a
