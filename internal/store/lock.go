@@ -16,9 +16,20 @@ import (
 // ErrLocked says that a lock was not had within its deadline.
 var ErrLocked = errors.New("locked by another process")
 
-// pollEvery is how often a held lock is tried again: the kernel's own waiting
-// knows no deadline.
-const pollEvery = time.Millisecond
+// pause is what lies between two tries for a lock that somebody holds, as the
+// kernel's own waiting knows no deadline. It grows with what was waited already:
+// sixty processes that try every millisecond leave their holder no processor.
+// It ends early, with the cause, when ctx does.
+func pause(ctx context.Context, began time.Time) error {
+	t := time.NewTimer(max(time.Millisecond, min(time.Since(began)/16, 50*time.Millisecond)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 // lock takes a lock file, waiting no longer than timeout and ctx allow. Lock
 // files are never deleted. Each holder has its own open file, so that this
@@ -30,18 +41,19 @@ func (s *Store) lock(ctx context.Context, name string, timeout time.Duration) (u
 	path := filepath.Join(s.locks(), name)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("lock %q is held for longer than %v: %w: wait for it, or see who holds it with fuser", path, timeout, ErrLocked))
 	defer cancel()
-	for {
+	for began := time.Now(); ; {
 		l := flock.New(path)
-		if _, err := l.TryLockContext(ctx, pollEvery); err != nil {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
+		ok, err := l.TryLock()
+		if err != nil {
 			return nil, err
 		}
-		if same(l, path) {
+		if ok && same(l, path) {
 			return func() { _ = l.Unlock() }, nil
 		}
-		_ = l.Unlock() // somebody deleted the lock file: what we hold excludes nobody
+		_ = l.Unlock() // also if somebody deleted the lock file: what we hold excludes nobody
+		if err := pause(ctx, began); err != nil {
+			return nil, err
+		}
 	}
 }
 

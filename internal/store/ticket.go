@@ -44,7 +44,7 @@ func (s *Store) Claim(ctx context.Context, seq uint64, wait bool) (*Ticket, erro
 func (s *Store) claim(ctx context.Context, path string, wait bool) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, or(s.LockTimeout, 10*time.Second), ErrClaimed)
 	defer cancel()
-	for {
+	for began := time.Now(); ; {
 		l := flock.New(path, flock.SetFlag(os.O_RDONLY))
 		ok, err := l.TryLock()
 		switch {
@@ -58,10 +58,8 @@ func (s *Store) claim(ctx context.Context, path string, wait bool) (*flock.Flock
 			return nil, ErrClaimed
 		}
 		_ = l.Unlock()
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pollEvery):
+		if err := pause(ctx, began); err != nil {
+			return nil, err
 		}
 	}
 }
