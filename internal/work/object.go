@@ -103,10 +103,11 @@ type field struct {
 	at   any // pointer
 }
 
-// readField puts what a member says into its place, over what stands there: of
-// several members of one name, the last one counts.
+// readField puts what a member says, if there is one, into its place.
 func readField(name string, v json.RawMessage, at any) error {
-	reflect.ValueOf(at).Elem().SetZero()
+	if v == nil {
+		return nil
+	}
 	if err := read(v, at); err != nil {
 		return fmt.Errorf("%s: %w", name, plainJSON(err))
 	}

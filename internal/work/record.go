@@ -40,22 +40,28 @@ func ParseRecord(b []byte) (*Record, error) {
 		return nil, json.Unmarshal(b, &v) // says what is wrong
 	}
 	r := &Record{source: bytes.Clone(b)}
-	var version int64 = 1
-	var entries json.RawMessage
-	err := r.read(r.source, func(name string, v json.RawMessage) error {
+	var number, mode, entries json.RawMessage
+	err := r.read(r.source, func(name string, v json.RawMessage) {
 		switch name {
 		case "version":
-			return readField(name, v, &version)
+			number = v
 		case "sessionPerPr":
-			return readField(name, v, &r.SessionPerPr)
+			mode = v
 		case "pullRequests":
 			entries = v
 		}
-		return nil
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	var version int64 = 1
+	if err := readField("version", number, &version); err != nil {
+		return nil, err
+	}
+	if err := readField("sessionPerPr", mode, &r.SessionPerPr); err != nil {
+		return nil, err
+	}
+	switch {
 	case version > Version:
 		return nil, fmt.Errorf("it is of version %d, and this gh-loop knows %d: install a newer gh-loop", version, Version)
 	case r.Harness == "":
@@ -78,7 +84,7 @@ func (r *Record) readEntries(raw json.RawMessage) {
 	}
 	for _, b := range list {
 		e := Entry{Session: &Session{}, Raw: b}
-		if e.Err = e.read(b, nil); e.Err != nil {
+		if e.Err = e.read(b, unknown); e.Err != nil {
 			e.Session = nil
 		}
 		r.Entries = append(r.Entries, e)

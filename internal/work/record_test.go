@@ -74,6 +74,23 @@ func TestDamagedEntrySurvives(t *testing.T) {
 	}
 }
 
+// Of several members of one name the last one counts, whatever the others are.
+func TestRecordRepeats(t *testing.T) {
+	text := `{"workItem":5,"title":["x"],"movedTo":"closed","version":"?","sessionPerPr":[],"harness":"a","cwd":"/","pullRequests":[
+		{"status":7,"workItem":{"ref":5,"ref":"github:a/b#2"},"status":"paused"}],
+		"workItem":{"ref":"github:a/b#1"},"title":"y","movedTo":null,"version":1,"sessionPerPr":"never","harness":"b","harness":"c"}`
+	r := mustParse(t, text)
+	if r.Title != "y" || !r.MovedTo.IsZero() || r.SessionPerPr != Never || r.Harness != "c" || len(r.Damaged()) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if pr := r.PullRequest(Ref{Owner: "a", Repo: "b", Number: 2}); pr == nil || pr.Status != Paused {
+		t.Errorf("%+v", pr)
+	}
+	if got := string(r.Encode()); got != text {
+		t.Errorf("unchanged record is written as\n%s", got)
+	}
+}
+
 func TestRecordRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`: "not a JSON object",

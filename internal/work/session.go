@@ -228,7 +228,7 @@ var places = [...]place{
 }
 
 func (s *Session) fields() []field {
-	var all []field
+	all := make([]field, 0, len(places))
 	for _, p := range places {
 		all = append(all, field{p.name, p.in(s)})
 	}
@@ -238,36 +238,42 @@ func (s *Session) fields() []field {
 // UnmarshalJSON reads a session and keeps every byte that it does not understand.
 func (s *Session) UnmarshalJSON(b []byte) error {
 	read := Session{}
-	if err := read.read(slices.Clone(b), nil); err != nil {
+	if err := read.read(slices.Clone(b), unknown); err != nil {
 		return err
 	}
 	*s = read
 	return nil
 }
 
-// read fills an empty session from checked bytes, which stay its own. others
-// gets the members that no session has.
-func (s *Session) read(b []byte, others func(name string, v json.RawMessage) error) error {
+// read fills an empty session from checked bytes, which stay its own. Of several
+// members of one name the last one counts, and the others are not looked at.
+// rest gets the members that no session has.
+func (s *Session) read(b []byte, rest func(name string, v json.RawMessage)) error {
 	if !isObject(b) {
 		return fmt.Errorf("not a JSON object")
 	}
 	s.raw = b
 	var item json.RawMessage
+	var values [len(places)]json.RawMessage
 	for name, v := range membersOf(b) {
-		var err error
 		switch at := slices.IndexFunc(places[:], func(p place) bool { return p.name == string(name) }); {
 		case string(name) == "workItem":
 			item = v
 		case at >= 0:
-			err = readField(places[at].name, v, places[at].in(s))
-		case others != nil:
-			err = others(string(name), v)
+			values[at] = v
+		default:
+			rest(string(name), v)
 		}
-		if err != nil {
+	}
+	if err := s.readRef(item); err != nil {
+		return err
+	}
+	for i, v := range values {
+		if err := readField(places[i].name, v, places[i].in(s)); err != nil {
 			return err
 		}
 	}
-	return s.readRef(item)
+	return nil
 }
 
 func (s *Session) readRef(item json.RawMessage) error {
@@ -277,13 +283,15 @@ func (s *Session) readRef(item json.RawMessage) error {
 	case !isObject(item):
 		return fmt.Errorf("workItem: not a JSON object")
 	}
-	var text string
+	var ref json.RawMessage
 	for name, v := range membersOf(item) {
 		if string(name) == "ref" {
-			if err := readField("workItem.ref", v, &text); err != nil {
-				return err
-			}
+			ref = v
 		}
+	}
+	var text string
+	if err := readField("workItem.ref", ref, &text); err != nil {
+		return err
 	}
 	var err error
 	if s.Ref, err = ParseRef(text); err != nil {
@@ -291,6 +299,9 @@ func (s *Session) readRef(item json.RawMessage) error {
 	}
 	return nil
 }
+
+// unknown is for members that nobody reads.
+func unknown(string, json.RawMessage) {}
 
 // MarshalJSON writes the session back over what it was read from.
 func (s *Session) MarshalJSON() ([]byte, error) { return s.written("", false).encode(""), nil }
