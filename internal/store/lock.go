@@ -41,16 +41,28 @@ func (s *Store) lock(ctx context.Context, name string, timeout time.Duration) (u
 	path := filepath.Join(s.locks(), name)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("lock %q is held for longer than %v: %w: wait for it, or see who holds it with fuser", path, timeout, ErrLocked))
 	defer cancel()
+	l, err := acquire(ctx, path, true)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = l.Unlock() }, nil
+}
+
+// acquire locks a file. Where somebody has it, it tries until ctx ends, whose
+// cause is the error, or says ErrLocked at once.
+func acquire(ctx context.Context, path string, wait bool, how ...flock.Option) (*flock.Flock, error) {
 	for began := time.Now(); ; {
-		l := flock.New(path)
+		l := flock.New(path, how...)
 		ok, err := l.TryLock()
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case ok && same(l, path):
+			return l, nil
+		case !ok && !wait:
+			return nil, ErrLocked
 		}
-		if ok && same(l, path) {
-			return func() { _ = l.Unlock() }, nil
-		}
-		_ = l.Unlock() // also if somebody deleted the lock file: what we hold excludes nobody
+		_ = l.Unlock() // also if somebody deleted the file: what we hold excludes nobody
 		if err := pause(ctx, began); err != nil {
 			return nil, err
 		}
@@ -91,14 +103,9 @@ func (s *Store) tryLock(name string) (unlock func(), err error) {
 		return nil, err
 	}
 	path := filepath.Join(s.locks(), name)
-	l := flock.New(path)
-	ok, err := l.TryLock()
+	l, err := acquire(context.Background(), path, false)
 	if err != nil {
 		return nil, err
-	}
-	if !ok || !same(l, path) {
-		_ = l.Unlock()
-		return nil, ErrLocked
 	}
 	return func() { _ = l.Unlock() }, nil
 }

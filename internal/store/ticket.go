@@ -44,24 +44,14 @@ func (s *Store) Claim(ctx context.Context, seq uint64, wait bool) (*Ticket, erro
 func (s *Store) claim(ctx context.Context, path string, wait bool) (*flock.Flock, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, or(s.LockTimeout, 10*time.Second), ErrClaimed)
 	defer cancel()
-	for began := time.Now(); ; {
-		l := flock.New(path, flock.SetFlag(os.O_RDONLY))
-		ok, err := l.TryLock()
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, ErrNotFound
-		case err != nil:
-			return nil, err
-		case ok && same(l, path):
-			return l, nil
-		case !ok && !wait:
-			return nil, ErrClaimed
-		}
-		_ = l.Unlock()
-		if err := pause(ctx, began); err != nil {
-			return nil, err
-		}
+	l, err := acquire(ctx, path, wait, flock.SetFlag(os.O_RDONLY))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNotFound
+	case !wait && errors.Is(err, ErrLocked):
+		return nil, ErrClaimed
 	}
+	return l, err
 }
 
 // Done takes the event out of the inbox for good.
