@@ -17,7 +17,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -297,7 +296,7 @@ func (s *serving) told(c *cli.Command, r dispatch.Result) {
 func (s *serving) line(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := fmt.Fprintf(s.env.err, "%s  %s\n", s.now().Format("15:04:05"), clean(text)); errors.Is(err, syscall.EPIPE) {
+	if err := s.stamped(text); err != nil {
 		s.unheard(err)
 	}
 }

@@ -272,9 +272,18 @@ func (s *syncing) unheard(err error) {
 	}
 }
 
+// stamped prints a line of what goes on, with its time. The error says that nobody
+// reads any more.
+func (e *env) stamped(text string) error {
+	if _, err := fmt.Fprintf(e.err, "%s  %s\n", e.now().Format("15:04:05"), clean(text)); errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	return nil
+}
+
 func (s *syncing) line(text string) {
-	if _, err := fmt.Fprintf(s.env.err, "%s  %s\n", s.now().Format("15:04:05"), clean(text)); errors.Is(err, syscall.EPIPE) {
-		s.unheard(err) // nobody reads any more what becomes of it
+	if err := s.stamped(text); err != nil {
+		s.unheard(err)
 	}
 }
 
