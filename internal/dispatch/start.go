@@ -210,10 +210,17 @@ func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *
 	return nil
 }
 
-// lastWords are what a typed prompt is known by on the screen.
+// lastWords are what a typed prompt is known by on the screen: its last 32
+// characters, not counting the blanks between words.
 func lastWords(prompt string) string {
-	bare := []rune(strings.Join(strings.Fields(event.Clean(prompt)), ""))
-	return string(bare[max(0, len(bare)-32):])
+	text := []rune(strings.Join(strings.Fields(event.Clean(prompt)), " "))
+	from := len(text)
+	for n := 0; from > 0 && n < 32; from-- {
+		if text[from-1] != ' ' {
+			n++
+		}
+	}
+	return string(text[from:])
 }
 
 // revive brings a session back without telling its harness anything; one that

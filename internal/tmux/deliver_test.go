@@ -254,6 +254,11 @@ func TestDeliverGone(t *testing.T) {
 		if got, err := s.submit(t.Context(), gone, "> ~n1~"); err != nil || got != Unseen {
 			t.Fatalf("%q, %v", got, err)
 		}
+		prompt := gone
+		prompt.Nonce = "fix the bug in main"
+		if got, err := s.submit(t.Context(), prompt, "│ fix the bug\n│ in main"); err != nil || got != Unseen {
+			t.Fatalf("%q, %v", got, err)
+		}
 		notes(t, file, "")
 		run(t, s, "send-keys", "-t", p.Pane, "-l", "~n1~")
 		notes(t, file, "~n1~")
