@@ -247,17 +247,19 @@ installed() {
 # take_out has the program take back what only it knows, while it is there: the
 # hooks in agents' settings, and what it loaded into tmux.
 take_out() {
-	local bin said=$tmp/hooks
+	local bin memo said=$tmp/hooks
 	bin=$(installed)
 	if [[ -n $bin ]]; then
 		"$bin" hooks uninstall --all --yes </dev/null >/dev/null 2>"$said" || true
 		if [[ -s $said ]]; then say "agents' hooks:" && sed 's/^/           /' "$said"; fi
 		if "$bin" tmux unload >/dev/null 2>&1; then say 'tmux       has none of its keys and hooks any more'; fi
 	fi
-	cat "$state"/hooks/*.json >"$said" 2>/dev/null || return 0
+	compgen -G "$state/hooks/*.json" >/dev/null || return 0
 	say "kept       hooks in agents' settings: without gh-loop they do nothing; what is" \
 		'           to be taken out by hand has the words "hook harness" or is called gh-loop:'
-	sed -nE 's/.*"path":"([^"]*)".*/           \1/p' "$said"
+	for memo in "$state"/hooks/*.json; do
+		say "           $(sed -nE 's/.*"path":"(([^"\\]|\\.)*)".*/\1/p' "$memo")"
+	done
 }
 
 uninstall() {

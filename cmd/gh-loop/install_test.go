@@ -164,10 +164,11 @@ func TestUninstall(t *testing.T) {
 func TestUninstallHindered(t *testing.T) {
 	p := newPlace(t)
 	p.write(".local/state/gh-loop/hooks/claude.json", `{"path":"/elsewhere/settings.json","inserts":[]}`)
+	p.write(".local/state/gh-loop/hooks/codex.json", `{"path":"/where \"quoted\"/hooks.json","inserts":[{"text":"\"path\""}]}`)
 	p.write("bin/gh-loop", "#!/bin/sh\necho a stranger\n")
 	p.write("src/gh-loop/gh-loop", "github.com/gh-loop/gh-loop/internal/cli")
 	said := p.do("./install.sh --uninstall")
-	p.says(said, "kept       hooks in agents' settings", "           /elsewhere/settings.json", "kept       the records")
+	p.says(said, "kept       hooks in agents' settings", "           /elsewhere/settings.json\n           /where \\\"quoted\\\"/hooks.json\n", "kept       the records")
 	all := p.files()
 	if !slices.Contains(all, "bin/gh-loop") || slices.Contains(all, "src/gh-loop/gh-loop") {
 		t.Errorf("afterwards there are %q", all)
