@@ -9,7 +9,7 @@ import (
 )
 
 const printed = `goos: linux
-BenchmarkJump-2   	      10	         1.5 ms-fixed	         1.8 ms-ours	        20 n-fixed	        20 n-ours	         7.6 p90-fixed	         6.5 p90-ours
+BenchmarkJump-2   	      10	         1.5 ms-fixed	         1.8 ms-ours	        20 n-fixed	        20 n-ours	         7.6 p90-fixed	 1.25 ours/fixed	         6.5 p90-ours
 BenchmarkListing/live=100,closed=0-2   	      10	 0.5 ms-cat	 1 ms-look-up	 10 n-look-up	 2 p90-look-up	 0.7 p90-cat
 BenchmarkStart-2   	      10	 0.5 ms-list	 10 n-list	 2 ms-peer:other
 BenchmarkGrowthEnded-2   	 3	 2 ms-hook-0	 3 ms-hook-1000	 3 n-hook-1000
@@ -29,7 +29,7 @@ func TestTable(t *testing.T) {
 		cells = append(cells, strings.Join(l.cells(), "|"))
 	}
 	want := []string{
-		"`prefix G n`: from the key to what is drawn|1.80 (6.50)|a key with `switch-client -t '$2'` written in it|1.50 (7.60)|1.20|20|1.5 ×",
+		"`prefix G n`: from the key to what is drawn|1.80 (6.50)|a key with `switch-client -t '$2'` written in it|1.50 (7.60)|1.25|20|1.5 ×",
 		"a pull request is looked up: 100 live items|1.00 (2.00)|the same files are read|0.50 (0.70)|2.00|10|2 ms",
 		"`gh-loop list`, one item|0.50 (0.00)|other|2.00 (0.00)|0.25|10|",
 		"a hook, 1,000 ended items|3.00 (0.00)|with 0|2.00 (0.00)|1.50|3|constant: missed",

@@ -2,8 +2,8 @@
 // of what they measured beside what took turns with it, and writes it into
 // docs/performance.md. In the checkout:
 //
-//	go run ./bench            five minutes, writes the page
-//	go run ./bench -short     a minute, writes nothing
+//	go run ./bench            twelve minutes, writes the page
+//	go run ./bench -short     two minutes, writes nothing
 //	go run ./bench -times 3   three times, and says which ratios do not agree
 //
 // GH_LOOP_PEERS='NAME=COMMAND ARGS;…' names programs that take turns with ours.

@@ -57,7 +57,7 @@ func tabulate(got map[string]figures) table {
 
 func measured(f figures, ours, than string) line {
 	l := line{ours: f["ms-"+ours], ours90: f["p90-"+ours], than: f["ms-"+than], than90: f["p90-"+than], n: int(f["n-"+ours])}
-	if l.than > 0 {
+	if l.ratio = f[ours+"/"+than]; l.ratio == 0 && l.than > 0 {
 		l.ratio = l.ours / l.than
 	}
 	return l

@@ -44,14 +44,35 @@ func (t *Turns) At(name string, share float64) time.Duration {
 	return took[min(int(share*float64(len(took))), len(took)-1)]
 }
 
+// Ratio is how many times as long one thing took as another: the median of what
+// each turn said, in which both met the same machine. 0 if they did not take the
+// same number of turns.
+func (t *Turns) Ratio(name, than string) float64 {
+	a, b := t.took[name], t.took[than]
+	if len(a) == 0 || len(a) != len(b) {
+		return 0
+	}
+	each := make([]float64, len(a))
+	for i := range a {
+		each[i] = float64(a[i]) / float64(max(b[i], 1))
+	}
+	slices.Sort(each)
+	return (each[(len(each)-1)/2] + each[len(each)/2]) / 2
+}
+
 // Report gives the benchmark median (ms-NAME), nine tenths (p90-NAME) and
 // number (n-NAME) of each, in milliseconds, in place of a mean, which would tell
-// of the machine.
+// of the machine, and their ratios (NAME/NAME).
 func (t *Turns) Report(b *testing.B) {
 	for _, name := range t.names {
 		b.ReportMetric(ms(t.At(name, 0.5)), "ms-"+name)
 		b.ReportMetric(ms(t.At(name, 0.9)), "p90-"+name)
 		b.ReportMetric(float64(len(t.took[name])), "n-"+name)
+		for _, than := range t.names {
+			if ratio := t.Ratio(name, than); name != than && ratio > 0 {
+				b.ReportMetric(ratio, name+"/"+than)
+			}
+		}
 	}
 	b.ReportMetric(0, "ns/op")
 }
