@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/cli/go-gh/v2/pkg/term"
@@ -88,6 +89,10 @@ func (e *env) hooksChange(ctx context.Context, c *cli.Command, s *settings, chan
 		return err
 	}
 	if text == s.text && !absent {
+		if memo == nil && s.added != nil && !exists(filepath.Dir(s.path)) { // on a disk that is not mounted, for one
+			fmt.Fprintf(e.err, "%s is not there; what was added to it stays remembered.\n", filepath.Dir(s.path))
+			return nil
+		}
 		fmt.Fprintf(e.err, "%s is as it should be.\n", s.path)
 		if memo != nil || c.Bool("dry-run") {
 			return nil

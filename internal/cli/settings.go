@@ -76,16 +76,28 @@ func (e *env) settingsIn(name string, h harness.Hooks, path string) (s *settings
 	return s, nil
 }
 
-// resolved follows links as far as there is something: a file that is not there
-// yet may be made in a directory that is a link.
+// resolved follows links, also to and through what is not there yet: it is made
+// where they point.
 func resolved(path string) string {
-	if r, err := filepath.EvalSymlinks(path); err == nil {
-		return r
+	const most = 40 // as many as Linux follows
+	for range most {
+		if r, err := filepath.EvalSymlinks(path); err == nil {
+			return r
+		}
+		dir := filepath.Dir(path)
+		if dir == path {
+			return path
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return filepath.Join(resolved(dir), filepath.Base(path))
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(resolved(dir), to)
+		}
+		path = to
 	}
-	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(resolved(dir), filepath.Base(path))
-	}
-	return path
+	return path // they go round in a circle, which whoever opens it hears
 }
 
 // added are all settings that install remembers to have added to.
@@ -138,7 +150,7 @@ func (s *settings) without() (text string, absent bool, err error) {
 	if err != nil {
 		return "", false, fmt.Errorf("%s: %w", s.path, err)
 	}
-	return text, false, nil
+	return text, s.added != nil && s.added.Created && text != s.text && s.Bare(text), nil
 }
 
 // install gives the settings with our hooks.
