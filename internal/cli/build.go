@@ -69,14 +69,15 @@ func (e *env) with(conf config.Config) (*dispatch.Loop, error) {
 }
 
 // hooked says whether an agent starts with our hooks in its settings, where that
-// makes a difference (harness.Hooks.Late).
+// makes a difference (harness.Hooks.Late). Those of another version may not say
+// when it has started.
 func (e *env) hooked(name string) bool {
 	h, _ := harness.HooksOf(name)
 	if !h.Late {
 		return false
 	}
 	text, err := os.ReadFile(h.Path(e.getenv, e.home()))
-	return err == nil && h.In(string(text))
+	return err == nil && h.Current(string(text))
 }
 
 // trees are kept in the state directory unless the configuration says where.

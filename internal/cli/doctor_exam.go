@@ -140,6 +140,7 @@ func checks() []check {
 		{"clones", (*exam).clones},
 		{"agent", (*exam).agent},
 		{"agents of records", (*exam).agents},
+		{"agents' hooks", (*exam).agentHooks},
 		{"git", (*exam).git},
 		{"locale", (*exam).locale},
 		{"clock", (*exam).clock},

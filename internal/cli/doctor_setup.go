@@ -2,8 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -227,6 +231,55 @@ func (x *exam) agents() finding {
 		return wrong("install it, or describe it as [harness.NAME] in the configuration", "conversations cannot be brought back: %s", list(values(missing)))
 	}
 	return fine("%d conversations, each can be brought back", n)
+}
+
+// agentHooks looks at the settings of the agents that are started here, and at
+// whether those read the same ones.
+func (x *exam) agentHooks() finding {
+	if x.confErr != nil {
+		return pass(unread)
+	}
+	in, names := map[string]string{}, map[string]bool{x.d.Config.Routing.DefaultHarness: true}
+	x.each(func(_ *work.Record, s *work.Session) { names[s.Harness] = true })
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		h, known := harness.HooksOf(name)
+		if !known {
+			continue
+		}
+		path := h.Path(x.getenv, x.home())
+		text, err := os.ReadFile(path)
+		switch {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return warn("see to it that you can read it", "%s", err)
+		case !h.In(string(text)):
+			continue
+		case !h.Current(string(text)):
+			return warn("gh loop hooks install "+name, "those of %s are of another version, or not whole: %s", name, path)
+		}
+		if there, told := x.inTmux(h.HomeEnv); told && there != x.getenv(h.HomeEnv) {
+			return warn("tmux set-environment -g "+h.HomeEnv+" DIR, and the same in the shell that tmux is started from",
+				"%s has %s=%q here, and %q in tmux, where it runs: it may read other settings than %s", name, h.HomeEnv, x.getenv(h.HomeEnv), there, path)
+		}
+		in[name] = name
+	}
+	if len(in) == 0 {
+		return fine("none; gh loop hooks install NAME lets an agent say when it waits for you")
+	}
+	return fine("%s", list(values(in)))
+}
+
+// inTmux is a variable that programs in tmux are started with.
+func (x *exam) inTmux(name string) (value string, told bool) {
+	if name == "" || x.ours().err != nil {
+		return "", false
+	}
+	out, err := x.server(x.d.Socket).Run(x.ctx, nil, "show-environment", "-g")
+	for _, line := range strings.Split(out, "\n") {
+		if v, is := strings.CutPrefix(line, name+"="); is {
+			return v, true
+		}
+	}
+	return "", err == nil
 }
 
 func (x *exam) git() finding {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gh-loop/gh-loop/internal/dispatch"
+	"github.com/gh-loop/gh-loop/internal/harness"
 	"github.com/gh-loop/gh-loop/internal/store"
 	"github.com/gh-loop/gh-loop/internal/tmux"
 	"github.com/gh-loop/gh-loop/internal/work"
@@ -85,6 +86,23 @@ var sicknesses = []sick{
 		_ = os.Chmod(filepath.Join(w.home, "bin/codex"), 0o700)
 	}, warning, "codex 0.20.1 is older than 0.171.0", nil, false},
 	{"agents of records", func(w *world) { w.item("octo/repo#1", func(r *work.Record) { r.Harness = "mystery" }) }, bad, "mystery (not described)", nil, false},
+	{"agents' hooks", func(w *world) {
+		w.write("config.toml", "spawn = 1\n")
+	}, skipped, "has mistakes", nil, false},
+	{"agents' hooks", func(w *world) {
+		h, _ := harness.HooksOf("claude")
+		text, _, _ := h.Add("", "/opt/gh-loop")
+		w.write(".claude/settings.json", strings.ReplaceAll(text, "Stop", "Halt"))
+	}, warning, "another version, or not whole: ~/.claude/settings.json", nil, false},
+	{"agents' hooks", func(w *world) {
+		h, _ := harness.HooksOf("opencode")
+		text, _, _ := h.Add("", "/opt/gh-loop")
+		w.write("oc/plugins/gh-loop.js", text)
+		w.item("octo/repo#1", func(r *work.Record) { r.Harness = "opencode" })
+		w.vars["OPENCODE_CONFIG_DIR"] = filepath.Join(w.home, "oc")
+		w.start()
+		w.tmux("set-environment", "-gu", "OPENCODE_CONFIG_DIR")
+	}, warning, `opencode has OPENCODE_CONFIG_DIR="~/oc" here, and "" in tmux`, nil, false},
 	{"git", func(w *world) { w.vars["PATH"] = "/nowhere" }, warning, "git is not on PATH", nil, false},
 	{"locale", func(w *world) { w.vars["LC_ALL"] = "POSIX" }, warning, "LC_ALL=POSIX", nil, false},
 	{"locale", func(w *world) { w.vars["LANG"] = "" }, warning, "no locale", nil, false},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -82,9 +83,49 @@ func (h Hooks) Path(getenv func(string) string, home string) string {
 	return filepath.Join(dir, filepath.FromSlash(h.File))
 }
 
-// In says whether our hooks stand in an agent's settings.
+// In says whether hooks of ours stand in an agent's settings, of any version.
 func (h Hooks) In(text string) bool {
 	return strings.Contains(text, called) || h.Shape == Plugin && strings.Contains(text, `"hook", "harness"`)
+}
+
+// Current says whether our hooks stand there as they are written today, for
+// whichever program.
+func (h Hooks) Current(text string) bool {
+	if h.Shape == Plugin {
+		lines := func(text string) []string {
+			return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.Contains(l, "const bin = ") })
+		}
+		return slices.Equal(lines(text), lines(plugin("")))
+	}
+	type hook struct {
+		Matcher, Command string
+		Hooks            []hook
+	}
+	var settings struct{ Hooks map[string][]hook }
+	if json.Unmarshal([]byte(text), &settings) != nil {
+		return false
+	}
+	for _, e := range h.Events {
+		is := func(one hook) bool { return strings.Contains(one.Command, called+e.State+"'") }
+		if !slices.ContainsFunc(settings.Hooks[e.Event], func(at hook) bool {
+			return at.Matcher == e.Matcher && (is(at) || slices.ContainsFunc(at.Hooks, is))
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// Bare says that settings hold nothing but what hooks need around them.
+func (h Hooks) Bare(text string) bool {
+	var settings map[string]any
+	if json.Unmarshal([]byte(text), &settings) != nil {
+		return false
+	}
+	if h.Shape == Flat {
+		delete(settings, "version")
+	}
+	return len(settings) == 0
 }
 
 // called is what stands in each of our hooks, and in nobody else's.

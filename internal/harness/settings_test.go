@@ -57,6 +57,59 @@ func TestHooksAddedAndUndone(t *testing.T) {
 	}
 }
 
+// Hooks count as current however the agent writes its settings, and only if they
+// are whole and as they are written today.
+func TestHooksCurrent(t *testing.T) {
+	for name, h := range hooksOf {
+		text, _, err := h.Add("", "/opt/gh-loop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !h.In(text) || !h.Current(text) || h.Bare(text) {
+			t.Errorf("%s: what is written today is not current: %s", name, text)
+		}
+		if h.Shape == Plugin {
+			if old := strings.Replace(text, `say("idle")`, `say("running")`, 1); !h.In(old) || h.Current(old) {
+				t.Errorf("%s: another version counts as current", name)
+			}
+			if other := plugin("/elsewhere/gh-loop"); !h.Current(other) {
+				t.Errorf("%s: it is another version for another program", name)
+			}
+			continue
+		}
+		var v map[string]any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		anew, err := json.MarshalIndent(v, "", "\t")
+		if err != nil || !h.Current(string(anew)) {
+			t.Errorf("%s: written anew it is not current: %s, %v", name, anew, err)
+		}
+		for _, e := range h.Events {
+			for what, old := range map[string]string{
+				"event":   strings.ReplaceAll(text, encode(e.Event), `"Renamed"`),
+				"state":   strings.ReplaceAll(text, called+e.State+"'", called+"busy'"),
+				"program": strings.ReplaceAll(text, called, " something "),
+			} {
+				if h.Current(old) {
+					t.Errorf("%s: without the %s of %+v it counts as current", name, what, e)
+				}
+			}
+			if e.Matcher != "" && h.Current(strings.ReplaceAll(text, encode(e.Matcher), `"Other"`)) {
+				t.Errorf("%s: without the matcher of %+v it counts as current", name, e)
+			}
+		}
+		if bare, err := Strip(text); err != nil || !h.Bare(bare) || h.In(bare) {
+			t.Errorf("%s: not bare without hooks: %q, %v", name, bare, err)
+		}
+		for _, none := range []string{"", "{", "[]", "null", `{"hooks":[]}`} {
+			if h.Current(none) {
+				t.Errorf("%s: %q counts as hooks", name, none)
+			}
+		}
+	}
+}
+
 // What the agent wrote anew since is freed of our hooks, and of nothing else.
 func TestHooksStripped(t *testing.T) {
 	for name, h := range hooksOf {
