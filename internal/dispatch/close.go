@@ -36,7 +36,7 @@ func (d *Loop) endAll(ctx context.Context, r *work.Record, endpoint work.Ref, ki
 // error says that it may still run, and is noted; whoever has the event or the
 // terminal tries again. What was dealt with once is not looked at again.
 func (d *Loop) end(ctx context.Context, item, endpoint work.Ref, kill bool) error {
-	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
+	unlock, err := d.lock(ctx, endpoint)
 	if err != nil {
 		return d.notEnded(item, endpoint, err)
 	}

@@ -37,36 +37,48 @@ func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Eve
 	return out
 }
 
-// attempt delivers under the endpoint's lock. fallback says that the event
-// should go to the item's session instead, for the outcome's reason.
+// attempt delivers. fallback says that the event should go to the item's
+// session instead, for the outcome's reason. Where nobody waits for us, a text
+// that was typed and not seen is looked for longer, and whoever wants the
+// endpoint meanwhile has it.
 func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool) (out loop.Outcome, fallback bool) {
+	out, fallback, typed := d.try(ctx, item, endpoint, e, again, false)
+	for began := time.Now(); typed && d.unwatched && time.Since(began) < unhurried && pause(ctx, lookAgain); {
+		out, fallback, typed = d.try(ctx, item, endpoint, e, again, true)
+	}
+	return out, fallback
+}
+
+// try is one attempt, under the endpoint's lock. typed says that the text was
+// typed and not seen: the next try is told so.
+func (d *Loop) try(ctx context.Context, item, endpoint work.Ref, e event.Event, again, typed bool) (out loop.Outcome, fallback, unseen bool) {
 	out = loop.Outcome{Item: item, Endpoint: endpoint}
-	unlock, err := d.reach(ctx, endpoint, again)
+	unlock, err := d.reach(ctx, endpoint, again || typed)
 	if errors.Is(err, store.ErrLocked) { // its tree is being made, for one
-		return held(out, loop.HarnessWaiting, err), false
+		return held(out, loop.HarnessWaiting, err), false, typed
 	}
 	if err != nil {
-		return held(out, loop.TmuxSilent, err), false
+		return held(out, loop.TmuxSilent, err), false, false
 	}
 	defer unlock()
 	r, err := d.Store.Find(item)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && d.ended(item): // since it was chosen
 		out.Fate, out.Reason = loop.Settled, loop.ClosedItem
-		return out, false
+		return out, false, false
 	case err != nil:
-		return held(out, loop.RecordDamaged, err), false
+		return held(out, loop.RecordDamaged, err), false, false
 	}
 	s := r.At(endpoint)
 	switch {
 	case s == nil || !s.Live(): // ended since it was chosen
 		out.Reason = loop.ClosedEndpoint
-		return out, !endpoint.Same(item)
+		return out, !endpoint.Same(item), false
 	case loop.Seen(r, s, e):
 		out.Fate, out.Reason = loop.Settled, loop.Duplicate
-		return out, false
+		return out, false, false
 	}
-	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, again: again, news: news{
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, again: again, typed: typed, news: news{
 		id: e.Delivery, key: e.Key, kind: e.Name,
 		text:  func(nonce string) string { return e.Message(endpoint, nonce) },
 		learn: func(s *work.Session) { loop.Learn(s, e) },
@@ -74,13 +86,13 @@ func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Eve
 		unasked: e.Kind == event.Check,
 	}}
 	fallback = a.run()
-	return a.out, fallback
+	return a.out, fallback, a.unseen
 }
 
-// reach locks an endpoint. What was held before is not waited for long: whoever
-// has the endpoint takes it up afterwards.
+// reach locks an endpoint. What was held before is not waited for long, unless
+// nobody waits for us: whoever has the endpoint takes it up afterwards.
 func (d *Loop) reach(ctx context.Context, endpoint work.Ref, again bool) (unlock func(), err error) {
-	if again {
+	if again && !d.unwatched {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s is busy: %w", endpoint.Short(), store.ErrLocked))
 		defer cancel()
@@ -122,12 +134,15 @@ type act struct {
 	out  loop.Outcome
 
 	again bool          // the news were held before: an earlier try may have typed them
+	typed bool          // an earlier try of ours did: they are not typed again
 	told  *tmux.Listing // what the server said of all its panes, while that holds of this endpoint
 	quiet bool          // whoever runs this tells the rings
 	gate  chan struct{} // bounds how many sessions are made at once
 
 	from  string // the clone that a fresh item's tree is made from, "" where it works
 	nonce string // of the text that a start hands over
+
+	unseen bool // the text was typed, and did not show
 }
 
 // run hands the news over in the way that the session's state asks for.
@@ -183,8 +198,9 @@ func (a *act) typeAt(pane tmux.Pane) {
 	case h.Program != "" && pane.Command != h.Program:
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("another program is in front in the pane"))
 		return
-	case h.Program == "" && !pane.Ready && a.young(h):
+	case a.starts(h, pane):
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("the harness does not listen yet"))
+		a.comeBack()
 		return
 	case !brackets && pane.InMode:
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("somebody reads in the pane's copy mode"))
@@ -198,9 +214,25 @@ func (a *act) typeAt(pane tmux.Pane) {
 	}
 }
 
-func (a *act) young(h work.Handle) bool {
+// starts says whether a live pane's harness may still be starting.
+func (d *Loop) starts(h work.Handle, pane tmux.Pane) bool {
+	return h.Program == "" && !pane.Ready && d.young(h)
+}
+
+func (d *Loop) young(h work.Handle) bool {
 	at, err := time.Parse(time.RFC3339, h.At)
-	return err == nil && a.Now().Sub(at) < slowStart
+	return err == nil && d.Now().Sub(at) < slowStart
+}
+
+// comeBack sees to it that an event which is held for a harness that starts is
+// taken up once that listens, whatever else happens.
+func (a *act) comeBack() {
+	if a.news.learn == nil || a.unwatched {
+		return
+	}
+	if err := a.Background(a.rec.Ref, a.s.Ref); err != nil {
+		a.out.Message += "; it is taken up by the next event: " + err.Error()
+	}
 }
 
 // paste types the news at a pane, and says what came of it. Refused means that
@@ -210,13 +242,14 @@ func (a *act) young(h work.Handle) bool {
 func (a *act) paste(h work.Handle, bracketed bool, front string) tmux.Verdict {
 	p := a.typing(h, bracketed, front)
 	srv := a.server(h.Socket)
-	verdict, err := tmux.Refused, error(nil)
-	if a.again { // an earlier try may have typed it and not submitted it
+	verdict, err := tmux.Missing, error(nil)
+	if a.again || a.typed { // an earlier try may have typed it and not submitted it
 		verdict, err = srv.Finish(a.ctx, p)
 	}
-	if verdict == tmux.Refused && err == nil {
+	if verdict == tmux.Missing && err == nil && !a.typed {
 		verdict, err = srv.Deliver(a.ctx, p)
 	}
+	a.unseen = err == nil && (verdict == tmux.Unseen || verdict == tmux.Missing)
 	var unsure *tmux.DeliverError
 	if errors.As(err, &unsure) && !unsure.MayBePasted && !errors.Is(err, context.DeadlineExceeded) {
 		return tmux.Refused // nothing was typed, and tmux is not hung: its state tells what to do
@@ -227,7 +260,7 @@ func (a *act) paste(h work.Handle, bracketed bool, front string) tmux.Verdict {
 		return tmux.Unseen
 	case verdict == tmux.Delivered:
 		a.done(loop.Pasted)
-	case verdict == tmux.Unseen:
+	case a.unseen:
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
 	}
 	return verdict
@@ -241,11 +274,7 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
 		Delay: adapter.SubmitDelay, Front: front, Delivery: a.news.name(),
 	}
-	p.Patience = patience
-	if a.unwatched {
-		p.Patience = unhurried
-	}
-	p.Patience += time.Duration(len(p.Text)) * showsByte
+	p.Patience = patience + time.Duration(len(p.Text))*showsByte
 	if a.news.seen != "" {
 		p.Nonce = a.news.seen
 	}

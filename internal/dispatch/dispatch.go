@@ -54,8 +54,9 @@ type Loop struct {
 const (
 	readyBound = 3 * time.Second
 	slowStart  = 30 * time.Second
-	patience   = 2 * time.Second       // how long a pasted text is looked for
-	unhurried  = 20 * time.Second      // the same where nobody waits: OpenCode's composer comes seconds after its first hook
+	patience   = 2 * time.Second  // how long a pasted text is looked for
+	unhurried  = 20 * time.Second // and longer where nobody waits: OpenCode's composer comes seconds after its first hook
+	lookAgain  = 200 * time.Millisecond
 	showsByte  = 20 * time.Microsecond // and longer for each byte of it: Claude Code took seconds to show 100 kB
 )
 
@@ -78,6 +79,30 @@ func target(item, endpoint work.Ref, h *work.Handle) tmux.Target {
 // begun is target for a spawn that was not written down: only its token is known.
 func begun(item, endpoint work.Ref, h *work.Handle) tmux.Target {
 	return tmux.Target{Identity: tmux.Identity{Socket: h.Socket}, Token: h.Next, Ref: endpoint.String(), Item: item.String()}
+}
+
+// lock keeps an endpoint for the caller until unlock. Whoever waits for it
+// hears why.
+func (d *Loop) lock(ctx context.Context, endpoint work.Ref) (unlock func(), err error) {
+	if d.Warn != nil {
+		t := time.AfterFunc(patience, func() {
+			d.Warn(endpoint.Short() + " is busy: another command works on it, and goes first")
+		})
+		defer t.Stop()
+	}
+	return d.Store.LockEndpoint(ctx, endpoint)
+}
+
+// pause waits, and says whether there is time left.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // note writes a line; the log is never worth failing for.

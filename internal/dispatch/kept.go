@@ -68,7 +68,7 @@ func inSteps(steps []Step, path string) bool {
 
 // removeLeft takes a tree away that no record remembers.
 func (d *Loop) removeLeft(ctx context.Context, step Step, force bool) Step {
-	unlock, err := d.Store.LockEndpoint(ctx, step.Endpoint)
+	unlock, err := d.lock(ctx, step.Endpoint)
 	if err != nil {
 		step.Err = err
 		return step

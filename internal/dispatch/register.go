@@ -31,7 +31,7 @@ func (d *Loop) Register(ctx context.Context, q RegisterRequest) (*work.Record, e
 	if q.ID != "" && !work.UsableID(q.ID) {
 		return nil, fmt.Errorf("conversation id %q cannot be used: it begins with a letter or digit, and has at most 128 of letters, digits, '.', '_' and '-'", q.ID)
 	}
-	unlock, err := d.Store.LockEndpoint(ctx, q.Ref)
+	unlock, err := d.lock(ctx, q.Ref)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (d *Loop) retellAll(ctx context.Context, records []*work.Record) {
 func (d *Loop) restore(ctx context.Context, owner *work.Record, was *work.Session, listings map[string]tmux.Listing, gate chan struct{}, dry bool) Restored {
 	item, endpoint := owner.Ref, was.Ref
 	out := Restored{Item: item, Endpoint: endpoint}
-	unlock, err := d.Store.LockEndpoint(ctx, endpoint)
+	unlock, err := d.lock(ctx, endpoint)
 	if err != nil {
 		out.Err = err
 		return out
@@ -203,7 +203,7 @@ func (d *Loop) Bring(ctx context.Context, ref work.Ref) (*work.Session, error) {
 	if !s.Live() || !r.Live() {
 		return s, ErrEnded
 	}
-	unlock, err := d.Store.LockEndpoint(ctx, s.Ref)
+	unlock, err := d.lock(ctx, s.Ref)
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func (d *Loop) bringTree(r *work.Record, s *work.Session, m work.Mode, isNew boo
 
 // launch sees to it that the endpoint's session lives.
 func (d *Loop) launch(ctx context.Context, r *work.Record, q StartRequest, out *Started) error {
-	unlock, err := d.Store.LockEndpoint(ctx, q.Ref)
+	unlock, err := d.lock(ctx, q.Ref)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gh-loop/gh-loop/internal/harness"
 	"github.com/gh-loop/gh-loop/internal/journal"
@@ -179,14 +180,17 @@ func (d *Loop) Background(item, ref work.Ref) error {
 }
 
 // Follow does what a report has time for: the siblings' status lines are told,
-// and what is held for the endpoint is handed over, in order. It waits for
-// whoever handles one of these events at this moment, and may have seen the
-// state of before.
+// and what is held for the endpoint is handed over, in order, as soon as its
+// harness listens. It waits for whoever handles one of these events at this
+// moment, and may have seen the state of before.
 func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 	d.ring(ctx, item)
 	alone := *d
 	alone.unwatched = true
 	d = &alone
+	if held, err := d.holds(ref); err != nil || !held || !d.listens(ctx, item, ref) {
+		return err
+	}
 	entries, err := d.Store.Waiting()
 	if err != nil {
 		return err
@@ -202,6 +206,51 @@ func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 		}
 	}
 	return nil
+}
+
+// listens waits for a harness that starts, for as long as a start may take. A
+// harness that asked for bracketed paste, and whose hook did not come until
+// then, counts as listening; one that did neither may show a login, and is left
+// to whoever comes next. One process waits, and takes up what came meanwhile.
+func (d *Loop) listens(ctx context.Context, item, ref work.Ref) bool {
+	h, pane, starts := d.starting(ctx, item, ref)
+	if !starts {
+		return true
+	}
+	unlock, err := d.Store.TryLockStart(ref)
+	if err != nil {
+		return false
+	}
+	defer unlock()
+	for began := time.Now(); starts; h, pane, starts = d.starting(ctx, item, ref) {
+		if pane.State == "waiting" || !pause(ctx, min(lookAgain+time.Since(began)/8, time.Second)) {
+			return false
+		}
+	}
+	return h == nil || h.Program != "" || pane.Ready || pane.Asked || pane.Pane == ""
+}
+
+// starting says whether an endpoint's harness may still be starting, and in
+// which pane.
+func (d *Loop) starting(ctx context.Context, item, ref work.Ref) (*work.Handle, tmux.Pane, bool) {
+	r, err := d.Store.Find(item)
+	if err != nil {
+		return nil, tmux.Pane{}, false
+	}
+	s := r.At(ref)
+	if s == nil || s.Tmux == nil || s.Tmux.Next == "" && s.Tmux.Ready {
+		return nil, tmux.Pane{}, false
+	}
+	h := s.Tmux
+	at := target(item, ref, h)
+	if h.Next != "" {
+		at = begun(item, ref, h)
+	}
+	pane, state, _ := d.server(h.Socket).Look(ctx, at)
+	if state != tmux.Live {
+		return h, tmux.Pane{}, false
+	}
+	return h, pane, d.starts(*h, pane)
 }
 
 // refOf reads a ref that we wrote; a damaged one is no ref.

@@ -29,7 +29,7 @@ func (d *Loop) removeTree(ctx context.Context, item work.Ref, s *work.Session, f
 	if s == nil || s.Tree == "" {
 		return "", nil
 	}
-	unlock, err := d.Store.LockEndpoint(ctx, s.Ref)
+	unlock, err := d.lock(ctx, s.Ref)
 	if err != nil {
 		return "", err
 	}

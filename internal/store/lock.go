@@ -98,6 +98,13 @@ func (s *Store) TryLockEndpoint(ref work.Ref) (unlock func(), err error) {
 	return unlock, nil
 }
 
+// TryLockStart makes the caller the one who waits for an endpoint's harness to
+// start: ErrLocked when there is one. It may be held for as long as that takes,
+// and so is none of the locks that Locked looks at.
+func (s *Store) TryLockStart(ref work.Ref) (unlock func(), err error) {
+	return s.tryLock(ref.Slug() + "~" + ref.Hash8() + ".start")
+}
+
 func (s *Store) tryLock(name string) (unlock func(), err error) {
 	if err := makeDir(s.locks()); err != nil {
 		return nil, err

@@ -227,6 +227,37 @@ func TestEndpointLock(t *testing.T) {
 	}
 }
 
+// Only one waits for a harness to start, for as long as it takes: that is no lock
+// that somebody forgot.
+func TestStartLock(t *testing.T) {
+	s := newStore(t, item)
+	unlock, err := s.TryLockStart(item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.TryLockStart(item); !errors.Is(err, ErrLocked) {
+		t.Errorf("locked twice: %v", err)
+	}
+	for _, lock := range []func() (func(), error){
+		func() (func(), error) { return s.TryLockStart(octo(16)) },
+		func() (func(), error) { return s.TryLockEndpoint(item) },
+	} {
+		free, err := lock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		free()
+	}
+	if held, err := s.Locked(); err != nil || len(held) > 0 {
+		t.Errorf("held are %q, %v", held, err)
+	}
+	unlock()
+	if unlock, err = s.TryLockStart(item); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+}
+
 // Somebody who deletes lock files while they are held does not let two in.
 func TestDeletedLockFile(t *testing.T) {
 	s := newStore(t, item)

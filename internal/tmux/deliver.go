@@ -34,11 +34,12 @@ type Verdict string
 
 // The verdicts. Refused: the pane is not the target's, is dead, takes no input,
 // or its harness asks its user something, and nothing was typed. Unseen: the text was typed, and not submitted,
-// as it was not seen; Finish can do that later.
+// as it was not seen; Finish can do that later. Missing: Finish did not see it at all.
 const (
 	Delivered Verdict = "delivered"
 	Refused   Verdict = "refused"
 	Unseen    Verdict = "unseen"
+	Missing   Verdict = "missing"
 )
 
 // DeliverError says that it is not known what came of a delivery.
@@ -98,8 +99,8 @@ func (s Server) Deliver(ctx context.Context, p Paste) (Verdict, error) {
 	return s.submit(ctx, p, screen)
 }
 
-// Finish submits a text that an earlier Deliver typed, if it is seen, and
-// types nothing else. Refused: it is not seen, or the pane is not the target's.
+// Finish submits a text that an earlier Deliver typed, if it is seen now, and
+// types nothing else.
 func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	t, err := s.find(ctx, p.Target)
 	if errors.Is(err, ErrNotOurs) {
@@ -114,8 +115,11 @@ func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	if err != nil { // what was typed went with a server that is gone
 		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err}
 	}
-	if !ok || !p.sees(screen) {
+	switch {
+	case !ok:
 		return Refused, nil
+	case !p.sees(screen):
+		return Missing, nil
 	}
 	return s.submit(ctx, p, screen)
 }

@@ -222,7 +222,7 @@ func TestDeliverUnseenThenFinish(t *testing.T) {
 		d.Patience = 150 * time.Millisecond
 		deliver(t, s, d, Unseen) // rule 50
 		notes(t, file, "\x1b[200~not shown ~u~\x1b[201~")
-		if v, err := s.Finish(t.Context(), d); v != Refused || err != nil {
+		if v, err := s.Finish(t.Context(), d); v != Missing || err != nil {
 			t.Errorf("finished unseen: %s, %v", v, err)
 		}
 		d.Composer = regexp.MustCompile(`(?m)^hello`)
