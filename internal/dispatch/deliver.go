@@ -42,51 +42,55 @@ func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Eve
 // that was typed and not seen is looked for longer, and whoever wants the
 // endpoint meanwhile has it.
 func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool) (out loop.Outcome, fallback bool) {
-	out, fallback, typed := d.try(ctx, item, endpoint, e, again, false)
-	for began := time.Now(); typed && d.unwatched && time.Since(began) < unhurried && pause(ctx, lookAgain); {
-		out, fallback, typed = d.try(ctx, item, endpoint, e, again, true)
+	out, fallback, typed := d.try(ctx, item, endpoint, e, again, "")
+	for began := time.Now(); typed != "" && d.unwatched && time.Since(began) < unhurried && pause(ctx, lookAgain); {
+		out, fallback, typed = d.try(ctx, item, endpoint, e, again, typed)
 	}
 	return out, fallback
 }
 
-// try is one attempt, under the endpoint's lock. typed says that the text was
-// typed and not seen: the next try is told so.
-func (d *Loop) try(ctx context.Context, item, endpoint work.Ref, e event.Event, again, typed bool) (out loop.Outcome, fallback, unseen bool) {
+// try is one attempt, under the endpoint's lock. typed is the token of the pane
+// that the text was typed at and not seen in, which the next try is told.
+func (d *Loop) try(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool, typed string) (out loop.Outcome, fallback bool, unseen string) {
 	out = loop.Outcome{Item: item, Endpoint: endpoint}
-	unlock, err := d.reach(ctx, endpoint, again || typed)
+	unlock, err := d.reach(ctx, endpoint, again)
 	if errors.Is(err, store.ErrLocked) { // its tree is being made, for one
 		return held(out, loop.HarnessWaiting, err), false, typed
 	}
 	if err != nil {
-		return held(out, loop.TmuxSilent, err), false, false
+		return held(out, loop.TmuxSilent, err), false, ""
 	}
 	defer unlock()
 	r, err := d.Store.Find(item)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && d.ended(item): // since it was chosen
 		out.Fate, out.Reason = loop.Settled, loop.ClosedItem
-		return out, false, false
+		return out, false, ""
 	case err != nil:
-		return held(out, loop.RecordDamaged, err), false, false
+		return held(out, loop.RecordDamaged, err), false, ""
 	}
 	s := r.At(endpoint)
 	switch {
 	case s == nil || !s.Live(): // ended since it was chosen
 		out.Reason = loop.ClosedEndpoint
-		return out, !endpoint.Same(item), false
+		return out, !endpoint.Same(item), ""
 	case loop.Seen(r, s, e):
 		out.Fate, out.Reason = loop.Settled, loop.Duplicate
-		return out, false, false
+		return out, false, ""
 	}
-	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, again: again, typed: typed, news: news{
+	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, again: again, news: news{
 		id: e.Delivery, key: e.Key, kind: e.Name,
 		text:  func(nonce string) string { return e.Message(endpoint, nonce) },
 		learn: func(s *work.Session) { loop.Learn(s, e) },
 
 		unasked: e.Kind == event.Check,
 	}}
+	a.typed = typed != "" && s.Tmux != nil && s.Tmux.Token == typed
 	fallback = a.run()
-	return a.out, fallback, a.unseen
+	if a.unseen {
+		unseen = a.s.Tmux.Token
+	}
+	return a.out, fallback, unseen
 }
 
 // reach locks an endpoint. What was held before is not waited for long, unless
