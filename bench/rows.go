@@ -10,6 +10,7 @@ type run struct {
 var runs = []run{
 	{"cmd/gh-loop", "Start", 15, 100},
 	{"cmd/gh-loop", "HookSessionClosed", 20, 200},
+	{"cmd/gh-loop", "HookHarness", 10, 100},
 	{"cmd/gh-loop", "TextInPane", 8, 100},
 	{"cmd/gh-loop", "Hundred", 5, 50},
 	{"cmd/gh-loop", "Jump", 10, 100},
@@ -40,6 +41,8 @@ var rows = []row{
 	{bench: "Start", what: "the same", ours: "version", than: "tmux", beside: "`tmux display-message`"},
 	{bench: "Start", what: "`gh-loop list`, one item", ours: "list", than: "hello", beside: "a Go hello world"},
 	{bench: "HookSessionClosed", what: "`hook session-closed`, whole process", ours: "hook", than: "hello+tmux", beside: "a Go hello world and `tmux display-message`", most: 2.5},
+	{bench: "HookHarness", what: "`hook harness`, nothing new, whole process", ours: "same", than: "hello+tmux", beside: "a Go hello world and `tmux display-message`", below: 8},
+	{bench: "HookHarness", what: "the same, another state", ours: "other", than: "hello+tmux", beside: "a Go hello world and `tmux display-message`", below: 8},
 	{bench: "TextInPane", what: "`event`: from process start to text in the pane", ours: "text", than: "hello+tmux", beside: "a Go hello world and `tmux display-message`", below: 15},
 	{bench: "TextInPane", what: "the same", ours: "text", than: "paste", beside: "`tmux set-buffer` and `paste-buffer` by hand, to text in the pane"},
 	{bench: "Hundred", what: "`list`, 100 items with a pull request each", ours: "list", than: "hello+tmux", beside: "a Go hello world and `tmux display-message`", below: 60},
