@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/cli/go-gh/v2/pkg/jq"
-	"github.com/gofrs/flock"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 )
@@ -30,7 +29,7 @@ func checks() map[string]check {
 	return map[string]check{
 		"fate": fate, "arrived": arrived, "nowhere": nowhere, "messages": messages, "ready": ready,
 		"record": record, "records": records, "sessions": sessions, "json": asJSON, "logged": logged,
-		"tmux": tmuxSays, "screen": screen, "there": there, "looks": looks, "sees": sees, "children": children, "inbox": inbox, "claimed": claimed, "tidy": tidy,
+		"tmux": tmuxSays, "screen": screen, "there": there, "looks": looks, "sees": sees, "children": children, "inbox": inbox, "tidy": tidy,
 		"line": hasLine, "failing": failing,
 	}
 }
@@ -532,25 +531,6 @@ func inbox(ts *testscript.TestScript, args []string) error {
 		return err
 	}
 	return same("the number of events in the inbox", strconv.Itoa(len(events)), args[0])
-}
-
-// claimed: claimed N - so many of them are being handled at this moment.
-func claimed(ts *testscript.TestScript, args []string) error {
-	events, err := filepath.Glob(filepath.Join(worldOf(ts).state, "local", "inbox", "[0-9]*[0-9].json"))
-	if err != nil {
-		return err
-	}
-	n := 0
-	for _, path := range events {
-		l := flock.New(path, flock.SetFlag(os.O_RDONLY))
-		if free, err := l.TryRLock(); err == nil && !free {
-			n++
-		}
-		if err := l.Close(); err != nil {
-			return err
-		}
-	}
-	return same("the number of events that are handled now", strconv.Itoa(n), args[0])
 }
 
 // tidy: nothing is left behind that should not be: no buffer, no temporary

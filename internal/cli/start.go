@@ -67,6 +67,7 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	e.sayStarted(out, d)
+	d.Asked = true
 	d.Drain(ctx)
 	return nil
 }

@@ -37,46 +37,34 @@ func (d *Loop) deliver(ctx context.Context, item, endpoint work.Ref, e event.Eve
 	return out
 }
 
-// attempt delivers. fallback says that the event should go to the item's
-// session instead, for the outcome's reason. Where nobody waits for us, a text
-// that was typed and not seen is looked for longer, and whoever wants the
-// endpoint meanwhile has it.
+// attempt delivers under the endpoint's lock. fallback says that the event
+// should go to the item's session instead, for the outcome's reason.
 func (d *Loop) attempt(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool) (out loop.Outcome, fallback bool) {
-	out, fallback, typed := d.try(ctx, item, endpoint, e, again, "")
-	for began := time.Now(); typed != "" && d.unwatched && time.Since(began) < unhurried && pause(ctx, lookAgain); {
-		out, fallback, typed = d.try(ctx, item, endpoint, e, again, typed)
-	}
-	return out, fallback
-}
-
-// try is one attempt, under the endpoint's lock. typed is the token of the pane
-// that the text was typed at and not seen in, which the next try is told.
-func (d *Loop) try(ctx context.Context, item, endpoint work.Ref, e event.Event, again bool, typed string) (out loop.Outcome, fallback bool, unseen string) {
 	out = loop.Outcome{Item: item, Endpoint: endpoint}
 	unlock, err := d.reach(ctx, endpoint, again)
 	if errors.Is(err, store.ErrLocked) { // its tree is being made, for one
-		return held(out, loop.HarnessWaiting, err), false, typed
+		return held(out, loop.HarnessWaiting, err), false
 	}
 	if err != nil {
-		return held(out, loop.TmuxSilent, err), false, ""
+		return held(out, loop.TmuxSilent, err), false
 	}
 	defer unlock()
 	r, err := d.Store.Find(item)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && d.ended(item): // since it was chosen
 		out.Fate, out.Reason = loop.Settled, loop.ClosedItem
-		return out, false, ""
+		return out, false
 	case err != nil:
-		return held(out, loop.RecordDamaged, err), false, ""
+		return held(out, loop.RecordDamaged, err), false
 	}
 	s := r.At(endpoint)
 	switch {
 	case s == nil || !s.Live(): // ended since it was chosen
 		out.Reason = loop.ClosedEndpoint
-		return out, !endpoint.Same(item), ""
+		return out, !endpoint.Same(item)
 	case loop.Seen(r, s, e):
 		out.Fate, out.Reason = loop.Settled, loop.Duplicate
-		return out, false, ""
+		return out, false
 	}
 	a := act{Loop: d, ctx: ctx, rec: r, s: s, out: out, again: again, news: news{
 		id: e.Delivery, key: e.Key, kind: e.Name,
@@ -85,12 +73,8 @@ func (d *Loop) try(ctx context.Context, item, endpoint work.Ref, e event.Event, 
 
 		unasked: e.Kind == event.Check,
 	}}
-	a.typed = typed != "" && s.Tmux != nil && s.Tmux.Token == typed
 	fallback = a.run()
-	if a.unseen {
-		unseen = a.s.Tmux.Token
-	}
-	return a.out, fallback, unseen
+	return a.out, fallback
 }
 
 // reach locks an endpoint. What was held before is not waited for long, unless
@@ -138,15 +122,12 @@ type act struct {
 	out  loop.Outcome
 
 	again bool          // the news were held before: an earlier try may have typed them
-	typed bool          // an earlier try of ours did: they are not typed again
 	told  *tmux.Listing // what the server said of all its panes, while that holds of this endpoint
 	quiet bool          // whoever runs this tells the rings
 	gate  chan struct{} // bounds how many sessions are made at once
 
 	from  string // the clone that a fresh item's tree is made from, "" where it works
 	nonce string // of the text that a start hands over
-
-	unseen bool // the text was typed, and did not show
 }
 
 // run hands the news over in the way that the session's state asks for.
@@ -228,8 +209,8 @@ func (d *Loop) young(h work.Handle) bool {
 	return err == nil && d.Now().Sub(at) < slowStart
 }
 
-// comeBack sees to it that an event which is held for a harness that starts is
-// taken up once that listens, whatever else happens.
+// comeBack sees to it that an event which is held for a harness that starts, or
+// that shows what was typed late, is taken up then, whatever else happens.
 func (a *act) comeBack() {
 	if a.news.learn == nil || a.unwatched {
 		return
@@ -247,13 +228,13 @@ func (a *act) paste(h work.Handle, bracketed bool, front string) tmux.Verdict {
 	p := a.typing(h, bracketed, front)
 	srv := a.server(h.Socket)
 	verdict, err := tmux.Missing, error(nil)
-	if a.again || a.typed { // an earlier try may have typed it and not submitted it
+	if a.again { // an earlier try may have typed it and not submitted it
 		verdict, err = srv.Finish(a.ctx, p)
 	}
-	if verdict == tmux.Missing && err == nil && !a.typed {
+	typed := verdict == tmux.Missing && err == nil
+	if typed {
 		verdict, err = srv.Deliver(a.ctx, p)
 	}
-	a.unseen = err == nil && (verdict == tmux.Unseen || verdict == tmux.Missing)
 	var unsure *tmux.DeliverError
 	if errors.As(err, &unsure) && !unsure.MayBePasted && !errors.Is(err, context.DeadlineExceeded) {
 		return tmux.Refused // nothing was typed, and tmux is not hung: its state tells what to do
@@ -264,8 +245,11 @@ func (a *act) paste(h work.Handle, bracketed bool, front string) tmux.Verdict {
 		return tmux.Unseen
 	case verdict == tmux.Delivered:
 		a.done(loop.Pasted)
-	case a.unseen:
+	case verdict == tmux.Unseen:
 		a.out = held(a.out, loop.HarnessWaiting, errors.New("the text was not seen in the composer, and so was not submitted"))
+		if typed { // else whoever typed it comes back
+			a.comeBack()
+		}
 	}
 	return verdict
 }
@@ -276,7 +260,10 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	adapter := a.Harnesses[a.harnessName()]
 	p := tmux.Paste{
 		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
-		Delay: adapter.SubmitDelay, Front: front, Delivery: a.news.name(),
+		Delay: adapter.SubmitDelay, Front: front, Delivery: a.news.name(), At: a.Now(),
+	}
+	if !a.Asked {
+		p.Settles = settles
 	}
 	p.Patience = patience + time.Duration(len(p.Text))*showsByte
 	if a.news.seen != "" {

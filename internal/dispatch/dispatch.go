@@ -45,7 +45,11 @@ type Loop struct {
 	// nil where it is not asked.
 	Gone func(context.Context, work.Ref) bool
 
-	unwatched bool // nobody waits for this process: a text may take long to show
+	// Asked says that a person wants what is held to be handed over now, who has
+	// seen what its agents show: a text that is not there is typed again at once.
+	Asked bool
+
+	unwatched bool // nobody waits for this process, which is the one that comes back
 }
 
 // Spawning bounds: how long a new program may take until it is called ready
@@ -55,7 +59,7 @@ const (
 	readyBound = 3 * time.Second
 	slowStart  = 30 * time.Second
 	patience   = 2 * time.Second  // how long a pasted text is looked for
-	unhurried  = 20 * time.Second // and longer where nobody waits: OpenCode's composer comes seconds after its first hook
+	settles    = 20 * time.Second // and may show this long after it was typed: OpenCode's composer comes seconds after its first hook
 	lookAgain  = 200 * time.Millisecond
 	showsByte  = 20 * time.Microsecond // and longer for each byte of it: Claude Code took seconds to show 100 kB
 )

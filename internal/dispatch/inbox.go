@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gh-loop/gh-loop/internal/event"
 	"github.com/gh-loop/gh-loop/internal/journal"
@@ -98,7 +99,7 @@ func (d *Loop) before(ctx context.Context, seq uint64, e event.Event, ours func(
 		if !ok || !slices.ContainsFunc(d.conversations(earlier), func(c string) bool { return slices.Contains(mine, c) }) {
 			continue
 		}
-		switch reason, err := d.take(ctx, w.Seq, true); {
+		switch reason, err := d.take(ctx, w.Seq, time.Minute); {
 		case errors.Is(err, store.ErrClaimed):
 			return loop.HarnessWaiting
 		case err != nil:
@@ -147,10 +148,13 @@ func (d *Loop) read(t *store.Ticket) (event.Event, error) {
 }
 
 // take claims one event of the inbox and handles it. It returns why the event
-// still waits, or "" when it is done, by us or by somebody else.
-func (d *Loop) take(ctx context.Context, seq uint64, wait bool) (loop.Reason, error) {
+// still waits, or "" when it is done, by us or by somebody else. A claim is
+// waited for as long as that and the store's own bound allow.
+func (d *Loop) take(ctx context.Context, seq uint64, wait time.Duration) (loop.Reason, error) {
 	ctx = tmux.Once(ctx)
-	t, err := d.Store.Claim(ctx, seq, wait)
+	claiming, cancel := context.WithTimeoutCause(ctx, wait, store.ErrClaimed)
+	t, err := d.Store.Claim(claiming, seq, wait > 0)
+	cancel()
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
 	}
@@ -194,6 +198,10 @@ func (d *Loop) Drain(ctx context.Context) {
 		return
 	}
 	stuck := map[string]bool{}
+	claim := time.Duration(0)
+	if d.Asked { // it may be looked for at this moment
+		claim = patience
+	}
 	full := sync.OnceValue(d.full)
 	for _, w := range entries {
 		e, ok := d.peek(w)
@@ -207,7 +215,7 @@ func (d *Loop) Drain(ctx context.Context) {
 		if slices.ContainsFunc(keys, func(k string) bool { return stuck[k] }) {
 			continue
 		}
-		if reason, err := d.take(ctx, w.Seq, false); err != nil || reason != "" {
+		if reason, err := d.take(ctx, w.Seq, claim); err != nil || reason != "" {
 			if reason == loop.TmuxSilent || ctx.Err() != nil {
 				return
 			}

@@ -181,31 +181,62 @@ func (d *Loop) Background(item, ref work.Ref) error {
 
 // Follow does what a report has time for: the siblings' status lines are told,
 // and what is held for the endpoint is handed over, in order, as soon as its
-// harness listens. It waits for whoever handles one of these events at this
-// moment, and may have seen the state of before.
+// harness listens and for as long as what was typed may still show. It holds
+// nothing meanwhile, so that nobody is kept waiting. It waits for whoever handles
+// one of these events at this moment, and may have seen the state of before.
 func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 	d.ring(ctx, item)
 	alone := *d
 	alone.unwatched = true
 	d = &alone
-	if held, err := d.holds(ref); err != nil || !held || !d.listens(ctx, item, ref) {
-		return err
+	for began := time.Now(); ; {
+		if held, err := d.holds(ref); err != nil || !held || !d.listens(ctx, item, ref) {
+			return err
+		}
+		took, waits, err := d.takeHeld(ctx, ref)
+		switch {
+		case errors.Is(err, store.ErrClaimed): // whoever has it goes on
+			return nil
+		case err != nil:
+			return err
+		case took == 0, waits && !d.mayShow(ctx, item, ref):
+			return nil
+		case waits && !pause(ctx, wait(began)):
+			return nil
+		}
 	}
+}
+
+// takeHeld takes up what is held for an endpoint, in order, until something of
+// it still waits.
+func (d *Loop) takeHeld(ctx context.Context, ref work.Ref) (took int, waits bool, err error) {
 	entries, err := d.Store.Waiting()
 	if err != nil {
-		return err
+		return 0, false, err
 	}
 	for _, w := range entries {
 		e, ok := d.peek(w)
 		if !mayConcern(w, ref) || !ok || !slices.Contains(d.conversations(e), ref.Key()) && !slices.ContainsFunc(w.Held.Endpoints, ref.Same) {
 			continue
 		}
-		reason, err := d.take(ctx, w.Seq, true)
-		if err != nil || reason != "" {
-			return err
+		took++
+		if reason, err := d.take(ctx, w.Seq, time.Minute); err != nil || reason != "" {
+			return took, true, err
 		}
 	}
-	return nil
+	return took, false, nil
+}
+
+// wait is how long to let pass before the next look: ever longer.
+func wait(began time.Time) time.Duration {
+	return min(lookAgain+time.Since(began)/8, time.Second)
+}
+
+// mayShow says whether the harness starts, maybe anew, or was typed at so lately
+// that the text may still show.
+func (d *Loop) mayShow(ctx context.Context, item, ref work.Ref) bool {
+	pane, starts := d.starting(ctx, item, ref)
+	return starts || pane.State != "waiting" && d.Now().Sub(pane.Typed) < settles
 }
 
 // listens waits for a harness that starts, for as long as a start may take. A
@@ -213,7 +244,7 @@ func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 // then, counts as listening; one that did neither may show a login, and is left
 // to whoever comes next. One process waits, and takes up what came meanwhile.
 func (d *Loop) listens(ctx context.Context, item, ref work.Ref) bool {
-	h, pane, starts := d.starting(ctx, item, ref)
+	pane, starts := d.starting(ctx, item, ref)
 	if !starts {
 		return true
 	}
@@ -222,35 +253,34 @@ func (d *Loop) listens(ctx context.Context, item, ref work.Ref) bool {
 		return false
 	}
 	defer unlock()
-	for began := time.Now(); starts; h, pane, starts = d.starting(ctx, item, ref) {
-		if pane.State == "waiting" || !pause(ctx, min(lookAgain+time.Since(began)/8, time.Second)) {
+	for began := time.Now(); starts; pane, starts = d.starting(ctx, item, ref) {
+		if pane.State == "waiting" || !pause(ctx, wait(began)) {
 			return false
 		}
 	}
-	return h == nil || h.Program != "" || pane.Ready || pane.Asked || pane.Pane == ""
+	return pane.Ready || pane.Asked || pane.Pane == "" // the last is gone, and a fresh one takes over
 }
 
-// starting says whether an endpoint's harness may still be starting, and in
-// which pane.
-func (d *Loop) starting(ctx context.Context, item, ref work.Ref) (*work.Handle, tmux.Pane, bool) {
+// starting looks at an endpoint's pane, and says whether its harness may still
+// be starting.
+func (d *Loop) starting(ctx context.Context, item, ref work.Ref) (pane tmux.Pane, starts bool) {
 	r, err := d.Store.Find(item)
 	if err != nil {
-		return nil, tmux.Pane{}, false
+		return pane, false
 	}
 	s := r.At(ref)
-	if s == nil || s.Tmux == nil || s.Tmux.Next == "" && s.Tmux.Ready {
-		return nil, tmux.Pane{}, false
+	if s == nil || s.Tmux == nil {
+		return pane, false
 	}
-	h := s.Tmux
-	at := target(item, ref, h)
-	if h.Next != "" {
-		at = begun(item, ref, h)
+	at := target(item, ref, s.Tmux)
+	if s.Tmux.Next != "" {
+		at = begun(item, ref, s.Tmux)
 	}
-	pane, state, _ := d.server(h.Socket).Look(ctx, at)
+	pane, state, _ := d.server(s.Tmux.Socket).Look(ctx, at)
 	if state != tmux.Live {
-		return h, tmux.Pane{}, false
+		return tmux.Pane{}, false
 	}
-	return h, pane, d.starts(*h, pane)
+	return pane, d.starts(*s.Tmux, pane)
 }
 
 // refOf reads a ref that we wrote; a damaged one is no ref.

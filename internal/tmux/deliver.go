@@ -25,6 +25,8 @@ type Paste struct {
 	NoLook   bool           // submit without having seen the text
 	Front    string         // only while this program is in front; "" for any
 	Delivery string         // what the delivery is called; Mark gives it back once the harness says that it was submitted
+	At       time.Time      // now
+	Settles  time.Duration  // how long after it was typed a text may still show: Finish says Unseen
 
 	shown string // letters and digits that must stand on the screen, "" for none
 }
@@ -34,7 +36,7 @@ type Verdict string
 
 // The verdicts. Refused: the pane is not the target's, is dead, takes no input,
 // or its harness asks its user something, and nothing was typed. Unseen: the text was typed, and not submitted,
-// as it was not seen; Finish can do that later. Missing: Finish did not see it at all.
+// as it was not seen; Finish can do that later. Missing: Finish did not see it, and it was not typed just now.
 const (
 	Delivered Verdict = "delivered"
 	Refused   Verdict = "refused"
@@ -81,7 +83,7 @@ func (s Server) Deliver(ctx context.Context, p Paste) (Verdict, error) {
 	}
 	p.Target = t
 	buffer := "loop-" + Token()
-	cmds := [][]string{{"display-message", "-p", asked}, {"load-buffer", "-b", buffer, "-"}, p.pasting(buffer)}
+	cmds := [][]string{{"display-message", "-p", asked}, {"load-buffer", "-b", buffer, "-"}, p.pasting(buffer, p.typing()...)}
 	words, _ := encode(false, append(cmds, pause(min(p.Delay, shows)), p.capture()))
 	out, err := s.Run(ctx, strings.NewReader(text), words...)
 	began, rest, _ := strings.Cut(out, "\n")
@@ -106,22 +108,41 @@ func (s Server) Finish(ctx context.Context, p Paste) (Verdict, error) {
 	if errors.Is(err, ErrNotOurs) {
 		return Refused, nil
 	}
-	var screen string
+	var said, screen string
 	var ok bool
 	if err == nil {
 		p.Target, p.NoLook, p.Composer = t, false, nil
-		screen, ok, err = s.screen(ctx, p)
-	}
-	if err != nil { // what was typed went with a server that is gone
-		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err}
+		screen, ok, err = s.screen(ctx, p, []string{"display-message", "-p", "-t", p.Pane, "#{@loop_typed}\t#{@loop_since}"})
+		said, screen, _ = strings.Cut(screen, "\n")
 	}
 	switch {
+	case err != nil: // what was typed went with a server that is gone
+		return "", &DeliverError{MayBePasted: !errors.Is(err, ErrNoServer), Err: err}
 	case !ok:
 		return Refused, nil
-	case !p.sees(screen):
-		return Missing, nil
+	case p.sees(screen):
+		return s.submit(ctx, p, screen)
+	case p.settling(said):
+		return Unseen, nil
 	}
-	return s.submit(ctx, p, screen)
+	return Missing, nil
+}
+
+// typing notes at the pane that the text is being typed.
+func (p Paste) typing() [][]string {
+	if p.Delivery == "" {
+		return nil
+	}
+	return [][]string{{"set-option", "-p", "-t", p.Pane, "@loop_typed", p.Nonce + " " + strconv.FormatInt(p.At.UnixMilli(), 10)}}
+}
+
+// settling says, of what the pane says of itself, whether the text was typed at
+// it so lately that it may still show. Its harness has said nothing new since:
+// that may be the answer to a dialog, which swallowed the text.
+func (p Paste) settling(said string) bool {
+	text, state, _ := strings.Cut(said, "\t")
+	at := typed(text)
+	return strings.HasPrefix(text, p.Nonce+" ") && p.At.Sub(at) < p.Settles && !since(state).After(at)
 }
 
 // rounds is how often a text that is seen may be gone again when Return is due.
@@ -245,15 +266,16 @@ const (
 	alive     = "ALIVE"
 )
 
-// pasting is the check and the paste, or the removal of the buffer.
-func (p Paste) pasting(buffer string) []string {
+// pasting is the check and the paste with what goes with it, or the removal of
+// the buffer.
+func (p Paste) pasting(buffer string, with ...[]string) []string {
 	paste := []string{"paste-buffer", "-r", "-d", "-b", buffer, "-t", p.Pane}
 	if !p.Bracketed {
 		paste = append(paste, "-p")
 	}
 	raw := append(append([]string{}, paste...), "-S")
-	return guard(p.Pane, p.conditions(),
-		[][]string{{"if-shell", "-F", "-t", p.Pane, hasPasteS, script([][]string{raw}), script([][]string{paste})}, {"display-message", "-p", delivered}},
+	with = append(with, []string{"if-shell", "-F", "-t", p.Pane, hasPasteS, script([][]string{raw}), script([][]string{paste})}, []string{"display-message", "-p", delivered})
+	return guard(p.Pane, p.conditions(), with,
 		[][]string{{"delete-buffer", "-b", buffer}, {"display-message", "-p", refused}})
 }
 
@@ -274,10 +296,10 @@ func (p Paste) conditions() []string {
 
 func (p Paste) capture() []string { return []string{"capture-pane", "-p", "-J", "-t", p.Pane} }
 
-// screen reads the pane if it may still be typed at.
-func (s Server) screen(ctx context.Context, p Paste) (string, bool, error) {
+// screen reads the pane if it may still be typed at, and what else is asked.
+func (s Server) screen(ctx context.Context, p Paste, ask ...[]string) (string, bool, error) {
 	out, err := s.do(ctx, guard(p.Pane, p.conditions(),
-		[][]string{{"display-message", "-p", delivered}, p.capture()},
+		append(append([][]string{{"display-message", "-p", delivered}}, ask...), p.capture()),
 		[][]string{{"display-message", "-p", refused}}))
 	word, screen, _ := strings.Cut(out, "\n")
 	if err == nil && word != delivered && word != refused {

@@ -39,6 +39,7 @@ type Pane struct {
 	Asked                         bool   // it asked for bracketed paste, and its hook is still expected; see Spawn.Hook
 	InMode, InputOff              bool
 	Since                         time.Time // when its harness came into State; zero if it never said
+	Typed                         time.Time // when a text of an event was typed at it last, be it submitted or not
 	Rang                          bool      // its bell rang, or it fell silent where its user wants to know; nobody looked since
 }
 
@@ -53,7 +54,7 @@ var fields = strings.Join([]string{
 	"#{pid}", "#{start_time}", "#{session_id}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}",
 	"#{@loop_ref}", "#{@loop_item}", "#{@loop_role}", "#{@loop_state}", "#{@loop_token}",
 	readyFormat, "#{pane_in_mode}", "#{pane_input_off}", "#{@loop_since}", "#{||:#{window_bell_flag},#{window_silence_flag}}",
-	"#{s/[\t\n\r]/ /:pane_current_command}", "#{session_name}",
+	"#{@loop_typed}", "#{s/[\t\n\r]/ /:pane_current_command}", "#{session_name}",
 }, "\t")
 
 // Panes lists every pane of the server in one query. It fails with
@@ -99,8 +100,8 @@ func (s Server) parse(out string) (id Identity, panes []Pane, sessions, ok bool)
 }
 
 func (s Server) parsePane(l string) (Pane, bool) {
-	f := strings.SplitN(l, "\t", 19)
-	if len(f) != 19 || !sessionID.MatchString(f[2]) || !paneID.MatchString(f[3]) {
+	f := strings.SplitN(l, "\t", 20)
+	if len(f) != 20 || !sessionID.MatchString(f[2]) || !paneID.MatchString(f[3]) {
 		return Pane{}, false
 	}
 	id, ok := s.identity(f[0], f[1])
@@ -113,8 +114,14 @@ func (s Server) parsePane(l string) (Pane, bool) {
 		Identity: id, Session: f[2], Pane: f[3], PID: pid, Dead: dead, DeadStatus: f[6],
 		Ref: f[7], Item: f[8], Role: f[9], State: f[10], Token: f[11],
 		Ready: f[12] == "1", Asked: f[12] == "asked", InMode: f[13] != "0" && f[13] != "", InputOff: f[14] == "1",
-		Since: since(f[15]), Rang: f[16] == "1", Command: f[17], Name: f[18],
+		Since: since(f[15]), Rang: f[16] == "1", Typed: typed(f[17]), Command: f[18], Name: f[19],
 	}, true
+}
+
+// typed reads @loop_typed: a nonce and a time.
+func typed(text string) time.Time {
+	_, at, _ := strings.Cut(text, " ")
+	return since(at)
 }
 
 func since(millis string) time.Time {

@@ -182,7 +182,7 @@ func (s Server) dress(sp Spawn, at string) [][]string {
 		cmds = append(cmds, []string{"set-option", "-t", at, o[0], o[1]})
 	}
 	cmds = append(cmds, []string{"set-option", "-u", "-t", at, "@loop_since"}, []string{"set-option", "-u", "-t", at, "@loop_asks"})
-	for _, name := range []string{"@loop_state", "@loop_since", "@loop_asks", "@loop_sent"} { // of a pane that was registered, or of its last program
+	for _, name := range []string{"@loop_state", "@loop_since", "@loop_asks", "@loop_sent", "@loop_typed"} { // of a pane that was registered, or of its last program
 		cmds = append(cmds, []string{"set-option", "-p", "-u", "-t", at, name})
 	}
 	if sp.Hook && len(sp.Detector) > 0 {
