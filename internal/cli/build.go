@@ -76,7 +76,7 @@ func (e *env) hooked(name string) bool {
 	if !h.Late {
 		return false
 	}
-	text, err := os.ReadFile(h.Path(e.getenv, e.home()))
+	text, err := readSettings(h.Path(e.getenv, e.home()))
 	return err == nil && h.Current(string(text))
 }
 

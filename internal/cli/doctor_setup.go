@@ -233,8 +233,7 @@ func (x *exam) agents() finding {
 	return fine("%d conversations, each can be brought back", n)
 }
 
-// agentHooks looks at the settings of the agents that are started here, and at
-// whether those read the same ones.
+// agentHooks looks at the settings that the agents which are started here read.
 func (x *exam) agentHooks() finding {
 	if x.confErr != nil {
 		return pass(unread)
@@ -246,21 +245,13 @@ func (x *exam) agentHooks() finding {
 		if !known {
 			continue
 		}
-		path := h.Path(x.getenv, x.home())
-		text, err := os.ReadFile(path)
-		switch {
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return warn("see to it that you can read it", "%s", err)
-		case !h.In(string(text)):
-			continue
-		case !h.Current(string(text)):
-			return warn("gh loop hooks install "+name, "those of %s are of another version, or not whole: %s", name, path)
+		has, f := x.hooksOf(name, h)
+		if f.Result != good {
+			return f
 		}
-		if there, told := x.inTmux(h.HomeEnv); told && there != x.getenv(h.HomeEnv) {
-			return warn("tmux set-environment -g "+h.HomeEnv+" DIR, and the same in the shell that tmux is started from",
-				"%s has %s=%q here, and %q in tmux, where it runs: it may read other settings than %s", name, h.HomeEnv, x.getenv(h.HomeEnv), there, path)
+		if has {
+			in[name] = name
 		}
-		in[name] = name
 	}
 	if len(in) == 0 {
 		return fine("none; gh loop hooks install NAME lets an agent say when it waits for you")
@@ -268,18 +259,45 @@ func (x *exam) agentHooks() finding {
 	return fine("%s", list(values(in)))
 }
 
-// inTmux is a variable that programs in tmux are started with.
-func (x *exam) inTmux(name string) (value string, told bool) {
-	if name == "" || x.ours().err != nil {
-		return "", false
+// hooksOf looks at one agent's settings, where it reads them: what runs in tmux
+// has the environment of tmux.
+func (x *exam) hooksOf(name string, h harness.Hooks) (has bool, f finding) {
+	here := h.Path(x.getenv, x.home())
+	path := h.Path(x.inTmux, cmp.Or(x.inTmux("HOME"), x.home()))
+	text, err := readSettings(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, warn("see to it that it is a file that you can read", "%s", err)
 	}
-	out, err := x.server(x.d.Socket).Run(x.ctx, nil, "show-environment", "-g")
-	for _, line := range strings.Split(out, "\n") {
-		if v, is := strings.CutPrefix(line, name+"="); is {
-			return v, true
+	cure := "gh loop hooks install " + name
+	if _, _, err := h.Add(string(text), ""); err != nil && h.Shape != harness.Plugin {
+		cure = "put in what gh loop hooks show " + name + " prints"
+	}
+	switch {
+	case h.Current(string(text)):
+		return true, fine("")
+	case h.In(string(text)):
+		return true, warn(cure, "those of %s are of another version, or not whole: %s", name, path)
+	case here != path:
+		if text, err := readSettings(here); err == nil && h.In(string(text)) {
+			return false, warn("set the variable in tmux as well (tmux set-environment -g), or install them with it as it is there",
+				"those of %s are in %s, and in tmux, where it runs, it reads %s", name, here, path)
 		}
 	}
-	return "", err == nil
+	return false, fine("")
+}
+
+// inTmux is a variable as programs in tmux are started with it; ours, where no
+// server tells.
+func (x *exam) inTmux(name string) string {
+	if x.ours().err != nil || name == "" {
+		return x.getenv(name)
+	}
+	out, err := x.server(x.d.Socket).Run(x.ctx, nil, "show-environment", "-g", name)
+	value, is := strings.CutPrefix(strings.TrimSuffix(out, "\n"), name+"=")
+	if err != nil || !is {
+		return ""
+	}
+	return value
 }
 
 func (x *exam) git() finding {

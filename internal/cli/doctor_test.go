@@ -102,7 +102,16 @@ var sicknesses = []sick{
 		w.vars["OPENCODE_CONFIG_DIR"] = filepath.Join(w.home, "oc")
 		w.start()
 		w.tmux("set-environment", "-gu", "OPENCODE_CONFIG_DIR")
-	}, warning, `opencode has OPENCODE_CONFIG_DIR="~/oc" here, and "" in tmux`, nil, false},
+	}, warning, "in ~/oc/plugins/gh-loop.js, and in tmux, where it runs, it reads ~/.config/opencode/plugins/gh-loop.js", nil, false},
+	{"agents' hooks", func(w *world) {
+		h, _ := harness.HooksOf("claude")
+		text, _, _ := h.Add("", "/opt/gh-loop")
+		w.write(".claude/settings.json", "// of mine\n"+strings.ReplaceAll(text, "Stop", "Halt"))
+	}, warning, "another version, or not whole", nil, false},
+	{"agents' hooks", func(w *world) {
+		_ = syscall.Mkfifo(filepath.Join(w.home, "settings.json"), 0o600)
+		w.vars["CLAUDE_CONFIG_DIR"] = w.home
+	}, warning, "no plain file", nil, false},
 	{"git", func(w *world) { w.vars["PATH"] = "/nowhere" }, warning, "git is not on PATH", nil, false},
 	{"locale", func(w *world) { w.vars["LC_ALL"] = "POSIX" }, warning, "LC_ALL=POSIX", nil, false},
 	{"locale", func(w *world) { w.vars["LANG"] = "" }, warning, "no locale", nil, false},

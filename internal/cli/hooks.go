@@ -9,6 +9,8 @@ import (
 
 	"github.com/cli/go-gh/v2/pkg/term"
 	"github.com/urfave/cli/v3"
+
+	"github.com/gh-loop/gh-loop/internal/harness"
 )
 
 const hooksAgents = "claude|codex|copilot|cursor|gemini|opencode"
@@ -48,11 +50,16 @@ func (e *env) hooksShow(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	before := s.text
 	text, _, _, err := s.install()
-	if err != nil {
-		return err
+	if err != nil && s.Shape != harness.Plugin { // to be put there by hand
+		fmt.Fprintf(e.err, "%s\n", clean(err.Error()))
+		before = ""
+		text, _, err = s.Add(before, s.bin)
 	}
-	_, err = fmt.Fprint(e.out, diff(s.path, s.text, text))
+	if err == nil {
+		_, err = fmt.Fprint(e.out, diff(s.path, before, text))
+	}
 	return err
 }
 

@@ -32,6 +32,7 @@ type added struct {
 	Created bool             `json:"created,omitempty"` // there was no such file
 	Made    string           `json:"made,omitempty"`    // the topmost directory that there was not either
 	Inserts []harness.Insert `json:"inserts"`
+	Was     []harness.Insert `json:"was,omitempty"` // what stood there before, should the settings not have been written
 }
 
 // settingsOf finds the settings of the agent that a call names.
@@ -62,7 +63,7 @@ func (e *env) settingsIn(name string, h harness.Hooks, path string) (s *settings
 	if s.path != usual {
 		s.memo = filepath.Join(e.hooksDir(), fmt.Sprintf("%s-%08x.json", name, crc32.ChecksumIEEE([]byte(s.path))))
 	}
-	b, err := os.ReadFile(s.path)
+	b, err := readSettings(s.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -74,6 +75,18 @@ func (e *env) settingsIn(name string, h harness.Hooks, path string) (s *settings
 		}
 	}
 	return s, nil
+}
+
+// readSettings reads a file, and nothing that could keep us waiting.
+func readSettings(path string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no plain file: remove it, or make it one", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
 
 // resolved follows links, also to and through what is not there yet: it is made
@@ -135,15 +148,18 @@ func (e *env) added() (all []*settings, err error) {
 // says that the file was ours alone.
 func (s *settings) without() (text string, absent bool, err error) {
 	if s.added != nil {
-		text, err = harness.Undo(s.text, s.added.Inserts)
-		if err == nil {
-			return text, s.added.Created && strings.TrimSpace(text) == "", nil
-		}
-		if s.Shape == harness.Plugin && s.there {
-			return "", false, fmt.Errorf("%s: %w: remove it by hand if nothing in it is yours", s.path, err)
+		for _, inserts := range [][]harness.Insert{s.added.Inserts, s.added.Was} {
+			if text, err := harness.Undo(s.text, inserts); err == nil && len(inserts) > 0 {
+				return text, s.added.Created && strings.TrimSpace(text) == "", nil
+			}
 		}
 	}
-	if s.Shape == harness.Plugin || strings.TrimSpace(s.text) == "" {
+	switch {
+	case s.Shape == harness.Plugin && s.Current(s.text): // as install writes it: nobody else's
+		return "", true, nil
+	case s.Shape == harness.Plugin && s.In(s.text):
+		return "", false, fmt.Errorf("%s: it is not as it was written any more: remove it by hand if nothing in it is yours", s.path)
+	case s.Shape == harness.Plugin, strings.TrimSpace(s.text) == "":
 		return s.text, false, nil
 	}
 	text, err = harness.Strip(s.text)
@@ -165,7 +181,7 @@ func (s *settings) install() (text string, absent bool, memo *added, err error) 
 	}
 	memo = &added{Path: s.path, Created: absent || !s.there, Inserts: inserts}
 	if s.added != nil {
-		memo.Made = s.added.Made
+		memo.Made, memo.Was = s.added.Made, s.added.Inserts
 	}
 	for dir := filepath.Dir(s.path); !exists(dir); dir = filepath.Dir(dir) {
 		memo.Made = dir
@@ -198,7 +214,7 @@ func (s *settings) write(text string, absent bool, memo *added) error {
 			return err
 		}
 	}
-	if now, err := os.ReadFile(s.path); err == nil != s.there || string(now) != s.text {
+	if now, err := readSettings(s.path); err == nil != s.there || string(now) != s.text {
 		return fmt.Errorf("%s was changed by somebody else meanwhile: try again", s.path)
 	}
 	mode := fs.FileMode(0o600)
@@ -220,7 +236,7 @@ func (s *settings) write(text string, absent bool, memo *added) error {
 // remove takes away a file that was ours alone, and the directories that were
 // made for it, unless somebody has put something there since.
 func (s *settings) remove() error {
-	if err := os.Remove(s.path); err != nil || s.added.Made == "" {
+	if err := os.Remove(s.path); err != nil || s.added == nil || s.added.Made == "" {
 		return err
 	}
 	for dir := filepath.Dir(s.path); len(dir) >= len(s.added.Made) && os.Remove(dir) == nil; {
@@ -233,11 +249,11 @@ func replace(path string, b []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	tmp := path + ".gh-loop-new"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".gh-loop-*")
 	if err != nil {
 		return err
 	}
+	tmp := f.Name()
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {

@@ -85,11 +85,19 @@ func (h Hooks) Path(getenv func(string) string, home string) string {
 
 // In says whether hooks of ours stand in an agent's settings, of any version.
 func (h Hooks) In(text string) bool {
-	return strings.Contains(text, called) || h.Shape == Plugin && strings.Contains(text, `"hook", "harness"`)
+	if h.Shape == Plugin {
+		return strings.Contains(text, `"hook", "harness"`)
+	}
+	var settings struct{ Hooks any }
+	if json.Unmarshal([]byte(text), &settings) != nil {
+		return speaks(text) // with comments, say
+	}
+	return speaks(encode(settings.Hooks))
 }
 
 // Current says whether our hooks stand there as they are written today, for
-// whichever program.
+// whichever program. Of settings that are no plain JSON it is enough that each
+// hook's command is in them.
 func (h Hooks) Current(text string) bool {
 	if h.Shape == Plugin {
 		lines := func(text string) []string {
@@ -102,14 +110,16 @@ func (h Hooks) Current(text string) bool {
 		Hooks            []hook
 	}
 	var settings struct{ Hooks map[string][]hook }
-	if json.Unmarshal([]byte(text), &settings) != nil {
-		return false
-	}
+	plain := json.Unmarshal([]byte(text), &settings) == nil
 	for _, e := range h.Events {
 		is := func(one hook) bool { return strings.Contains(one.Command, called+e.State+"'") }
-		if !slices.ContainsFunc(settings.Hooks[e.Event], func(at hook) bool {
-			return at.Matcher == e.Matcher && (is(at) || slices.ContainsFunc(at.Hooks, is))
-		}) {
+		there := strings.Contains(text, encode(e.Event)) && strings.Contains(text, called+e.State+"'")
+		if plain {
+			there = slices.ContainsFunc(settings.Hooks[e.Event], func(at hook) bool {
+				return at.Matcher == e.Matcher && (is(at) || slices.ContainsFunc(at.Hooks, is))
+			})
+		}
+		if !there {
 			return false
 		}
 	}
@@ -128,8 +138,13 @@ func (h Hooks) Bare(text string) bool {
 	return len(settings) == 0
 }
 
-// called is what stands in each of our hooks, and in nobody else's.
+// called is what stands in each of our hooks. Users call that as well, from hooks
+// of their own; speaks says that a text has one of ours.
 const called = " hook harness "
+
+func speaks(text string) bool {
+	return strings.Contains(text, called) && strings.Contains(text, "GH_LOOP_BIN")
+}
 
 // command is what the agent's shell runs. It works in every shell, prefers the
 // program that started the session, and is silent where there is none any more.

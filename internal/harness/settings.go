@@ -19,7 +19,7 @@ type Insert struct {
 func Undo(text string, inserts []Insert) (string, error) {
 	for _, in := range slices.Backward(inserts) {
 		at := in.At
-		if at > len(text) || !strings.HasPrefix(text[at:], in.Text) {
+		if at < 0 || at > len(text) || !strings.HasPrefix(text[at:], in.Text) {
 			if at = strings.Index(text, in.Text); at < 0 || strings.Count(text, in.Text) > 1 {
 				return "", errors.New("what was added is no longer as it was")
 			}
@@ -186,9 +186,10 @@ func ours(text string, root, hooks value) (cut value, found bool) {
 	return value{}, false
 }
 
+// isOurs looks at what stands there, however it is written.
 func isOurs(text string, v value) bool {
-	body := text[v.start:v.end]
-	return strings.Contains(body, called) && strings.Contains(body, "GH_LOOP_BIN")
+	var body any
+	return json.Unmarshal([]byte(text[v.start:v.end]), &body) == nil && speaks(encode(body))
 }
 
 // span is the i-th member with the comma that goes with it.

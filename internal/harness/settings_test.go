@@ -102,10 +102,30 @@ func TestHooksCurrent(t *testing.T) {
 		if bare, err := Strip(text); err != nil || !h.Bare(bare) || h.In(bare) {
 			t.Errorf("%s: not bare without hooks: %q, %v", name, bare, err)
 		}
-		for _, none := range []string{"", "{", "[]", "null", `{"hooks":[]}`} {
-			if h.Current(none) {
-				t.Errorf("%s: %q counts as hooks", name, none)
+		for _, none := range []string{"", "{", "[]", "null", `{"hooks":[]}`, `{"hooks":{"Stop":[{"command":"gh-loop hook harness idle"}]}}`} {
+			if h.In(none) || h.Current(none) {
+				t.Errorf("%s: %q counts as hooks of ours", name, none)
 			}
+		}
+		if by := "// put here by hand\n" + text; !h.In(by) || !h.Current(by) || h.Current(strings.Replace(by, h.Events[0].Event, "Renamed", 1)) {
+			t.Errorf("%s: what stands among comments is not looked at", name)
+		}
+		escaped := strings.ReplaceAll(text, "GH_LOOP_BIN", `\u0047H_LOOP_BIN`)
+		if bare, err := Strip(escaped); err != nil || !h.In(escaped) || !h.Bare(bare) {
+			t.Errorf("%s: escaped they are not taken out: %q, %v", name, bare, err)
+		}
+	}
+}
+
+// What is remembered may be damaged.
+func TestUndoDamaged(t *testing.T) {
+	for _, in := range []Insert{{At: -5, Text: "x"}, {At: 1 << 40, Text: "x"}, {At: -1, Text: "not there"}} {
+		got, err := Undo("axb", []Insert{in})
+		if want := "ab"; in.Text == "x" && (err != nil || got != want) {
+			t.Errorf("%+v: %q, %v, want %q", in, got, err, want)
+		}
+		if in.Text != "x" && err == nil {
+			t.Errorf("%+v was undone to %q", in, got)
 		}
 	}
 }
