@@ -15,12 +15,10 @@ import (
 )
 
 // Bounds of a harness's hook: how long it waits for what the harness tells it
-// on standard input, how much of that it reads, and how long what goes on
-// in the background may take.
+// on standard input, and how much of that it reads.
 const (
 	payloadBound = 200 * time.Millisecond
 	payloadMax   = 16 << 20
-	followBound  = 2 * time.Minute
 )
 
 // harnessHook is `hook harness STATE [PAYLOAD]`, called by an agent's own
@@ -78,8 +76,6 @@ func (e *env) follow(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, followBound)
-	defer cancel()
 	return d.Follow(ctx, item, ref)
 }
 

@@ -16,8 +16,12 @@ import (
 	"github.com/gh-loop/gh-loop/internal/tmux"
 )
 
-// hookBound is how long a hook may take.
-const hookBound = 3 * time.Second
+// How long a hook may take, and how long a program is watched for the moment
+// from which on it listens.
+const (
+	hookBound  = 3 * time.Second
+	readyBound = 10 * time.Minute
+)
 
 // hookCommand is called by tmux and by harnesses. It prints nothing and exits
 // 0; what goes wrong is a line in the event log (rule 55).
@@ -47,6 +51,8 @@ func (e *env) hook(ctx context.Context, args []string) error {
 		return fmt.Errorf("no hook is named")
 	}
 	if args[0] == "ready" { // reads a pane's output for as long as its harness starts
+		ctx, cancel := context.WithTimeout(ctx, readyBound)
+		defer cancel()
 		return tmux.Server{}.Detect(ctx, e.in, args[1:])
 	}
 	if args[0] == "follow" {

@@ -56,7 +56,6 @@ func (e *env) restore(ctx context.Context, c *cli.Command) error {
 		return errSilent
 	}
 	if !dry {
-		d.Asked = true
 		d.Drain(ctx)
 	}
 	return nil

@@ -67,7 +67,7 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	e.sayStarted(out, d)
-	d.Asked = true
+	d.Asked = q.Ref
 	d.Drain(ctx)
 	return nil
 }

@@ -70,7 +70,7 @@ func (e *env) verbCommand(v verbCommand) *cli.Command {
 			}
 			fmt.Fprintf(e.err, "%s: %s\n", ref.Short(), strings.ReplaceAll(text, "REF", ref.Short()))
 			if v.verb == loop.Resume {
-				d.Asked = true
+				d.Asked = ref
 				d.Drain(ctx)
 			}
 			return nil

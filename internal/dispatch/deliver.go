@@ -262,7 +262,10 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 		Target: target(a.rec.Ref, a.s.Ref, &h), Nonce: nonce, Text: a.news.text(nonce), Bracketed: bracketed,
 		Delay: adapter.SubmitDelay, Front: front, Delivery: a.news.name(), At: a.Now(),
 	}
-	if !a.Asked {
+	switch {
+	case a.looking:
+		p.Settles = followBound
+	case !a.asked(a.rec.Ref, a.s.Ref):
 		p.Settles = settles
 	}
 	p.Patience = patience + time.Duration(len(p.Text))*showsByte

@@ -45,11 +45,12 @@ type Loop struct {
 	// nil where it is not asked.
 	Gone func(context.Context, work.Ref) bool
 
-	// Asked says that a person wants what is held to be handed over now, who has
-	// seen what its agents show: a text that is not there is typed again at once.
-	Asked bool
+	// Asked is what a person wants brought on now, who has seen what its agents
+	// show: a text that is held for it and not there is typed again at once.
+	Asked work.Ref
 
 	unwatched bool // nobody waits for this process, which is the one that comes back
+	looking   bool // what was typed is looked for, and not typed again
 }
 
 // Spawning bounds: how long a new program may take until it is called ready

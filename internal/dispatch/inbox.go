@@ -12,6 +12,7 @@ import (
 	"github.com/gh-loop/gh-loop/internal/loop"
 	"github.com/gh-loop/gh-loop/internal/store"
 	"github.com/gh-loop/gh-loop/internal/tmux"
+	"github.com/gh-loop/gh-loop/internal/work"
 )
 
 // inTurn handles an accepted event after all earlier ones that may go to the
@@ -198,10 +199,6 @@ func (d *Loop) Drain(ctx context.Context) {
 		return
 	}
 	stuck := map[string]bool{}
-	claim := time.Duration(0)
-	if d.Asked { // it may be looked for at this moment
-		claim = patience
-	}
 	full := sync.OnceValue(d.full)
 	for _, w := range entries {
 		e, ok := d.peek(w)
@@ -215,6 +212,10 @@ func (d *Loop) Drain(ctx context.Context) {
 		if slices.ContainsFunc(keys, func(k string) bool { return stuck[k] }) {
 			continue
 		}
+		claim := time.Duration(0)
+		if d.asked(slices.Concat(w.Held.Items, w.Held.Endpoints)...) { // it may be looked for at this moment
+			claim = patience
+		}
 		if reason, err := d.take(ctx, w.Seq, claim); err != nil || reason != "" {
 			if reason == loop.TmuxSilent || ctx.Err() != nil {
 				return
@@ -224,6 +225,11 @@ func (d *Loop) Drain(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// asked says whether a person asked for one of these.
+func (d *Loop) asked(refs ...work.Ref) bool {
+	return !d.Asked.IsZero() && slices.ContainsFunc(refs, d.Asked.Same)
 }
 
 // Held counts the events that wait for each endpoint, by its key.

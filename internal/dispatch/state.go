@@ -179,12 +179,17 @@ func (d *Loop) Background(item, ref work.Ref) error {
 	return harness.Detach([]string{d.Bin, "hook", "follow", item.String(), ref.String()})
 }
 
+// followBound is how long that may take.
+const followBound = 2 * time.Minute
+
 // Follow does what a report has time for: the siblings' status lines are told,
 // and what is held for the endpoint is handed over, in order, as soon as its
 // harness listens and for as long as what was typed may still show. It holds
 // nothing meanwhile, so that nobody is kept waiting. It waits for whoever handles
 // one of these events at this moment, and may have seen the state of before.
 func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
+	ctx, cancel := context.WithTimeout(ctx, followBound)
+	defer cancel()
 	d.ring(ctx, item)
 	alone := *d
 	alone.unwatched = true
@@ -204,6 +209,7 @@ func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 		case waits && !pause(ctx, wait(began)):
 			return nil
 		}
+		d.looking = true
 	}
 }
 

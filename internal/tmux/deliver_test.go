@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -241,6 +242,47 @@ func TestDeliverUnseenThenFinish(t *testing.T) {
 			t.Errorf("finish: %s, %v", v, err)
 		}
 		notes(t, file, wrapped(d.Text))
+	})
+}
+
+// A text that does not show may show for as long as it settles: not in another
+// program's pane, not another text, and not once the harness said something new.
+func TestFinishSettling(t *testing.T) {
+	each(t, func(t *testing.T, s Server) {
+		p, file := running(t, s, "loop-s", "mute")
+		at := time.UnixMilli(1_800_000_000_000)
+		d := paste(p, "slow ", "~s~")
+		d.Patience, d.Delivery, d.At, d.Settles = 0, "d-1", at, 20*time.Second
+		deliver(t, s, d, Unseen)
+		for what, c := range map[string]struct {
+			change func(d *Paste)
+			want   Verdict
+		}{
+			"at once":         {func(*Paste) {}, Unseen},
+			"later":           {func(d *Paste) { d.At = at.Add(19 * time.Second) }, Unseen},
+			"too late":        {func(d *Paste) { d.At = at.Add(20 * time.Second) }, Missing},
+			"asked for":       {func(d *Paste) { d.Settles = 0 }, Missing},
+			"another text":    {func(d *Paste) { d.Nonce = "~s" }, Missing},
+			"another program": {func(d *Paste) { d.Token = "somebody-elses" }, Refused},
+		} {
+			asks := d
+			c.change(&asks)
+			if got, err := s.Finish(t.Context(), asks); got != c.want || err != nil {
+				t.Errorf("%s: %q, %v, want %q", what, got, err, c.want)
+			}
+		}
+		if panes, err := s.Panes(t.Context()); err != nil || !slices.ContainsFunc(panes, func(x Pane) bool { return x.Pane == p.Pane && x.Typed.Equal(at) }) {
+			t.Errorf("no pane was typed at %v: %+v, %v", at, panes, err)
+		}
+		run(t, s, "set-option", "-t", "loop-s:", "@loop_since", "1800000000000")
+		if got, err := s.Finish(t.Context(), d); got != Unseen || err != nil {
+			t.Errorf("with a state of before: %q, %v", got, err)
+		}
+		run(t, s, "set-option", "-t", "loop-s:", "@loop_since", "1800000000001")
+		if got, err := s.Finish(t.Context(), d); got != Missing || err != nil {
+			t.Errorf("with a new state: %q, %v", got, err)
+		}
+		notes(t, file, "\x1b[200~slow ~s~\x1b[201~")
 	})
 }
 

@@ -12,13 +12,20 @@ import (
 // args and the pane's output as in. It ends when the program asks for
 // bracketed paste (ESC[?2004h), which is when it has the terminal and reads,
 // and marks the pane as ready, unless the program's hook is to come as well (see
-// Spawn.Hook). It also ends when the pane does.
+// Spawn.Hook). It also ends when the pane does, or ctx.
 func (s Server) Detect(ctx context.Context, in io.Reader, args []string) error {
 	if len(args) != 5 || !paneID.MatchString(args[2]) || !tokenShape.MatchString(args[3]) || !tokenShape.MatchString(args[4]) {
 		return fmt.Errorf("detector got %q, wants tmux, socket, pane, token, channel", args)
 	}
 	s.Bin, s.Socket = args[0], args[1]
-	err := untilReady(in)
+	said := make(chan error, 1)
+	go func() { said <- untilReady(in) }()
+	var err error
+	select {
+	case err = <-said:
+	case <-ctx.Done(): // the pane of a program that ended keeps its output open
+		return nil
+	}
 	ours := Target{Token: args[3]}.ours()
 	mark := func(value string) [][]string {
 		return [][]string{{"set-option", "-p", "-t", args[2], "@loop_ready", value}}

@@ -2,9 +2,11 @@ package tmux
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +27,21 @@ func TestUntilReady(t *testing.T) {
 				t.Errorf("%q %s: %v", text, name, err)
 			}
 		}
+	}
+}
+
+// Whoever watches a program that never says that it listens does not stay for ever.
+func TestDetectEnds(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer out.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := (Server{}).Detect(ctx, in, []string{"no-tmux", "/nowhere", "%1", "ABCDEFGH", "ABCDEFGH"}); err != nil {
+		t.Error(err)
 	}
 }
 
