@@ -194,43 +194,51 @@ func (d *Loop) Follow(ctx context.Context, item, ref work.Ref) error {
 	alone := *d
 	alone.unwatched = true
 	d = &alone
-	for began := time.Now(); ; {
+	for began, known := time.Now(), uint64(0); ; {
 		if held, err := d.holds(ref); err != nil || !held || !d.listens(ctx, item, ref) {
 			return err
 		}
-		took, waits, err := d.takeHeld(ctx, ref)
+		entries, err := d.heldFor(ref)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		newest := entries[len(entries)-1].Seq
+		waits, err := d.takeAll(ctx, entries)
+		again := waits && !d.mayShow(ctx, item, ref)
 		switch {
 		case errors.Is(err, store.ErrClaimed): // whoever has it goes on
 			return nil
 		case err != nil:
 			return err
-		case took == 0, waits && !d.mayShow(ctx, item, ref):
+		case again && (known == 0 || newest <= known):
 			return nil
-		case waits && !pause(ctx, wait(began)):
+		case waits && !again && !pause(ctx, wait(began)):
 			return nil
 		}
-		d.looking = true
+		// What does not show is typed again only if something came meanwhile.
+		if d.looking = !again; again || known == 0 {
+			known = newest
+		}
 	}
 }
 
-// takeHeld takes up what is held for an endpoint, in order, until something of
-// it still waits.
-func (d *Loop) takeHeld(ctx context.Context, ref work.Ref) (took int, waits bool, err error) {
+// heldFor gives what waits for an endpoint, in order.
+func (d *Loop) heldFor(ref work.Ref) ([]store.Entry, error) {
 	entries, err := d.Store.Waiting()
-	if err != nil {
-		return 0, false, err
-	}
-	for _, w := range entries {
+	return slices.DeleteFunc(entries, func(w store.Entry) bool {
 		e, ok := d.peek(w)
-		if !mayConcern(w, ref) || !ok || !slices.Contains(d.conversations(e), ref.Key()) && !slices.ContainsFunc(w.Held.Endpoints, ref.Same) {
-			continue
-		}
-		took++
+		return !mayConcern(w, ref) || !ok || !slices.Contains(d.conversations(e), ref.Key()) && !slices.ContainsFunc(w.Held.Endpoints, ref.Same)
+	}), err
+}
+
+// takeAll takes up events until one of them still waits.
+func (d *Loop) takeAll(ctx context.Context, entries []store.Entry) (waits bool, err error) {
+	for _, w := range entries {
 		if reason, err := d.take(ctx, w.Seq, time.Minute); err != nil || reason != "" {
-			return took, true, err
+			return true, err
 		}
 	}
-	return took, false, nil
+	return false, nil
 }
 
 // wait is how long to let pass before the next look: ever longer.
