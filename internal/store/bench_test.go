@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/gh-loop/gh-loop/bench/turns"
@@ -74,6 +75,7 @@ func BenchmarkChange(b *testing.B) {
 	fill(b, s.local(), work.Active, 15, 1)
 	data, _ := os.ReadFile(s.Path(item))
 	path := filepath.Join(b.TempDir(), "r.json")
+	syscall.Sync() // what was written before is not waited for
 	var took turns.Turns
 	for n := 0; b.Loop(); n++ {
 		took.Time("change", func() {
