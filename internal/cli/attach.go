@@ -40,7 +40,6 @@ func (e *env) attach(ctx context.Context, c *cli.Command) error {
 	} else if err != nil {
 		return err
 	}
-	d.Asked = ref
 	d.Drain(ctx)
 	return e.goTo(ctx, c, s, readOnly)
 }

@@ -269,8 +269,12 @@ func (x *exam) hooksOf(name string, h harness.Hooks) (has bool, f finding) {
 		return false, warn("see to it that it is a file that you can read", "%s", err)
 	}
 	cure := "gh loop hooks install " + name
-	if _, _, err := h.Add(string(text), ""); err != nil && h.Shape != harness.Plugin {
-		cure = "put in what gh loop hooks show " + name + " prints"
+	if s, err := x.settingsIn(name, h, path); err == nil {
+		if _, _, _, err = s.install(); err != nil && h.Shape == harness.Plugin {
+			cure = "remove it if nothing in it is yours, and then " + cure
+		} else if err != nil {
+			cure = "put in what gh loop hooks show " + name + " prints"
+		}
 	}
 	switch {
 	case h.Current(string(text)):

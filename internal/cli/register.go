@@ -50,7 +50,6 @@ func (e *env) registerCommand() *cli.Command {
 				return err
 			}
 			fmt.Fprintf(e.err, "%s: pane %s of session %s is its session now\n", r.Ref.Short(), r.Tmux.Pane, r.TmuxTarget)
-			d.Asked = q.Ref
 			d.Drain(ctx)
 			return nil
 		},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -113,7 +114,8 @@ func resolved(path string) string {
 	return path // they go round in a circle, which whoever opens it hears
 }
 
-// added are all settings that install remembers to have added to.
+// added are all settings that install remembers to have added to, and those in
+// their usual places that have hooks of ours.
 func (e *env) added() (all []*settings, err error) {
 	memos, err := filepath.Glob(filepath.Join(e.hooksDir(), "*.json"))
 	for _, memo := range memos {
@@ -139,6 +141,13 @@ func (e *env) added() (all []*settings, err error) {
 		s.memo = memo
 		s.added = &a
 		all = append(all, s)
+	}
+	for _, name := range strings.Split(hooksAgents, "|") { // what is remembered may be lost
+		h, _ := harness.HooksOf(name)
+		s, rerr := e.settingsIn(name, h, h.Path(e.getenv, e.home()))
+		if rerr == nil && h.In(s.text) && !slices.ContainsFunc(all, func(x *settings) bool { return x.path == s.path }) {
+			all = append(all, s)
+		}
 	}
 	return all, err
 }

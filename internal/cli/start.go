@@ -67,7 +67,9 @@ func (e *env) start(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	e.sayStarted(out, d)
-	d.Asked = q.Ref
+	if out.How != loop.Spawned && out.How != loop.Respawned { // what it shows can have been seen
+		d.Asked = q.Ref
+	}
 	d.Drain(ctx)
 	return nil
 }

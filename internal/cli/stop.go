@@ -69,9 +69,11 @@ func (e *env) verbCommand(v verbCommand) *cli.Command {
 				text = v.done
 			}
 			fmt.Fprintf(e.err, "%s: %s\n", ref.Short(), strings.ReplaceAll(text, "REF", ref.Short()))
-			if v.verb == loop.Resume {
-				d.Asked = ref
+			switch v.verb {
+			case loop.Resume:
 				d.Drain(ctx)
+			case loop.Stop, loop.Close:
+				d.Conclude(ctx, ref)
 			}
 			return nil
 		},

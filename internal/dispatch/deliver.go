@@ -265,7 +265,7 @@ func (a *act) typing(h work.Handle, bracketed bool, front string) tmux.Paste {
 	switch {
 	case a.looking:
 		p.Settles = followBound
-	case !a.asked(a.rec.Ref, a.s.Ref):
+	case !a.s.Ref.Same(a.Asked):
 		p.Settles = settles
 	}
 	p.Patience = patience + time.Duration(len(p.Text))*showsByte

@@ -45,8 +45,8 @@ type Loop struct {
 	// nil where it is not asked.
 	Gone func(context.Context, work.Ref) bool
 
-	// Asked is what a person wants brought on now, who has seen what its agents
-	// show: a text that is held for it and not there is typed again at once.
+	// Asked is the endpoint that a person wants brought on now, who has seen what its
+	// agent shows: a text that is held for it and not there is typed again at once.
 	Asked work.Ref
 
 	unwatched bool // nobody waits for this process, which is the one that comes back

@@ -213,7 +213,7 @@ func (d *Loop) Drain(ctx context.Context) {
 			continue
 		}
 		claim := time.Duration(0)
-		if d.asked(slices.Concat(w.Held.Items, w.Held.Endpoints)...) { // it may be looked for at this moment
+		if slices.ContainsFunc(w.Held.Endpoints, d.Asked.Same) { // it may be looked for at this moment
 			claim = patience
 		}
 		if reason, err := d.take(ctx, w.Seq, claim); err != nil || reason != "" {
@@ -227,9 +227,22 @@ func (d *Loop) Drain(ctx context.Context) {
 	}
 }
 
-// asked says whether a person asked for one of these.
-func (d *Loop) asked(refs ...work.Ref) bool {
-	return !d.Asked.IsZero() && slices.ContainsFunc(refs, d.Asked.Same)
+// Conclude takes up what is held for a ref that has just ended, so that its fate
+// does not depend on what happens next.
+func (d *Loop) Conclude(ctx context.Context, ref work.Ref) {
+	ctx = tmux.Once(ctx)
+	entries, err := d.Store.Waiting()
+	if err != nil {
+		return
+	}
+	for _, w := range entries {
+		if !slices.ContainsFunc(slices.Concat(w.Held.Items, w.Held.Endpoints), ref.Same) {
+			continue
+		}
+		if _, err := d.take(ctx, w.Seq, patience); err != nil {
+			d.note(journal.Line{What: "error", Endpoint: ref.String(), Message: err.Error()})
+		}
+	}
 }
 
 // Held counts the events that wait for each endpoint, by its key.

@@ -26,7 +26,11 @@ func (d *Loop) unmatched(ctx context.Context, e event.Event, was *store.Held) lo
 	case loop.Spawn:
 		return d.begin(ctx, e, k)
 	default:
-		return loop.Outcome{Fate: loop.Settled, Reason: c.Reason, Message: d.advice(c, k)}
+		out := loop.Outcome{Fate: loop.Settled, Reason: c.Reason, Message: d.advice(c, k)}
+		if c.Reason == loop.Unmatched && was != nil && len(was.Items) > 0 && d.ended(k.Item) { // since it was held
+			out.Item, out.Endpoint, out.Reason = k.Item, was.Endpoints[0], loop.ClosedItem
+		}
+		return out
 	}
 }
 
