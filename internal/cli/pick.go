@@ -222,19 +222,25 @@ func (e *env) pickDo(ctx context.Context, d *dispatch.Loop, do, text, client str
 // previewEvery is how often a preview is drawn anew.
 const previewEvery = time.Second / 2
 
-// watch shows an endpoint again and again, until fzf ends it.
+// watch shows an endpoint again and again, until fzf ends it or is gone: where
+// nothing changes it says so every two seconds, with a colour that is none, as
+// only who writes hears that nobody reads.
 func (e *env) watch(ctx context.Context, d *dispatch.Loop, text string) error {
 	ref, err := work.ParseRef(text)
 	if err != nil {
 		return err
 	}
 	was := ""
-	for {
-		lines := 0
+	for n := 1; ; n++ {
+		lines, text := 0, ""
 		_, _ = fmt.Sscan(e.getenv("FZF_PREVIEW_LINES"), &lines)
 		if now := e.preview(ctx, d, ref, lines); now != was {
-			fmt.Fprint(e.out, "\x1b[2J", now)
-			was = now
+			text, was = "\x1b[2J"+now, now
+		} else if n%4 == 0 {
+			text = "\x1b[m"
+		}
+		if _, err := fmt.Fprint(e.out, text); err != nil {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
