@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -238,7 +236,8 @@ func (x *exam) agentHooks() finding {
 	if x.confErr != nil {
 		return pass(unread)
 	}
-	in, names := map[string]string{}, map[string]bool{x.d.Config.Routing.DefaultHarness: true}
+	var in []string
+	names := map[string]bool{x.d.Config.Routing.DefaultHarness: true}
 	x.each(func(_ *work.Record, s *work.Session) { names[s.Harness] = true })
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		h, known := harness.HooksOf(name)
@@ -250,13 +249,13 @@ func (x *exam) agentHooks() finding {
 			return f
 		}
 		if has {
-			in[name] = name
+			in = append(in, name)
 		}
 	}
 	if len(in) == 0 {
 		return fine("none; gh loop hooks install NAME lets an agent say when it waits for you")
 	}
-	return fine("%s", list(values(in)))
+	return fine("%s", list(in))
 }
 
 // hooksOf looks at one agent's settings, where it reads them: what runs in tmux
@@ -264,22 +263,20 @@ func (x *exam) agentHooks() finding {
 func (x *exam) hooksOf(name string, h harness.Hooks) (has bool, f finding) {
 	here := h.Path(x.getenv, x.home())
 	path := h.Path(x.inTmux, cmp.Or(x.inTmux("HOME"), x.home()))
-	text, err := readSettings(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	s, err := x.settingsIn(name, h, path)
+	if err != nil {
 		return false, warn("see to it that it is a file that you can read", "%s", err)
 	}
-	cure := "gh loop hooks install " + name
-	if s, err := x.settingsIn(name, h, path); err == nil {
-		if _, _, _, err = s.install(); err != nil && h.Shape == harness.Plugin {
+	switch {
+	case h.Current(s.text):
+		return true, fine("")
+	case h.In(s.text):
+		cure := "gh loop hooks install " + name
+		if _, _, _, err := s.install(); err != nil && h.Shape == harness.Plugin {
 			cure = "remove it if nothing in it is yours, and then " + cure
 		} else if err != nil {
 			cure = "put in what gh loop hooks show " + name + " prints"
 		}
-	}
-	switch {
-	case h.Current(string(text)):
-		return true, fine("")
-	case h.In(string(text)):
 		return true, warn(cure, "those of %s are of another version, or not whole: %s", name, path)
 	case here != path:
 		if text, err := readSettings(here); err == nil && h.In(string(text)) {

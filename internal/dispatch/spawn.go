@@ -27,7 +27,7 @@ func (d *Loop) unmatched(ctx context.Context, e event.Event, was *store.Held) lo
 		return d.begin(ctx, e, k)
 	default:
 		out := loop.Outcome{Fate: loop.Settled, Reason: c.Reason, Message: d.advice(c, k)}
-		if c.Reason == loop.Unmatched && was != nil && len(was.Items) > 0 && d.ended(k.Item) { // since it was held
+		if c.Reason == loop.Unmatched && was != nil && len(was.Items) > 0 && len(was.Endpoints) > 0 && d.ended(k.Item) { // since it was held
 			out.Item, out.Endpoint, out.Reason = k.Item, was.Endpoints[0], loop.ClosedItem
 		}
 		return out
