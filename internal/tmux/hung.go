@@ -21,7 +21,7 @@ func Once(ctx context.Context) context.Context {
 }
 
 // errHung is as good as a bound that is over.
-var errHung = fmt.Errorf("it did not answer before: %w", context.DeadlineExceeded)
+func errHung() error { return fmt.Errorf("it did not answer before: %w", context.DeadlineExceeded) }
 
 func (s Server) hung(ctx context.Context) bool {
 	m, ok := ctx.Value(hungKey{}).(*sync.Map)

@@ -12,7 +12,7 @@ import (
 // program meanwhile.
 func (s Server) launch(ctx context.Context, sp Spawn, start bool, cmds [][]string) (Spawned, error) {
 	if s.hung(ctx) {
-		return Spawned{}, s.unknown([]string{"new-session"}, -1, "", errHung)
+		return Spawned{}, s.unknown([]string{"new-session"}, -1, "", errHung())
 	}
 	if sp.Gate != nil {
 		sp.Gate <- struct{}{}

@@ -50,12 +50,10 @@ func (p Pane) Target() Target {
 
 // fields of a listing, in order. What a process calls itself must not break a
 // line; the session's name is last, and tmux itself keeps it clean.
-var fields = strings.Join([]string{
-	"#{pid}", "#{start_time}", "#{session_id}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_dead_status}",
-	"#{@loop_ref}", "#{@loop_item}", "#{@loop_role}", "#{@loop_state}", "#{@loop_token}",
-	readyFormat, "#{pane_in_mode}", "#{pane_input_off}", "#{@loop_since}", "#{||:#{window_bell_flag},#{window_silence_flag}}",
-	"#{@loop_typed}", "#{s/[\t\n\r]/ /:pane_current_command}", "#{session_name}",
-}, "\t")
+const fields = "#{pid}\t#{start_time}\t#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t" +
+	"#{@loop_ref}\t#{@loop_item}\t#{@loop_role}\t#{@loop_state}\t#{@loop_token}\t" +
+	readyFormat + "\t#{pane_in_mode}\t#{pane_input_off}\t#{@loop_since}\t#{||:#{window_bell_flag},#{window_silence_flag}}\t" +
+	"#{@loop_typed}\t#{s/[\t\n\r]/ /:pane_current_command}\t#{session_name}"
 
 // Panes lists every pane of the server in one query. It fails with
 // ErrNoServer when nobody listens, else with an *UnknownError.

@@ -71,7 +71,7 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 // is ever started. Errors are ErrNoServer or an *UnknownError.
 func (s Server) Run(ctx context.Context, stdin io.Reader, words ...string) (string, error) {
 	if s.hung(ctx) {
-		return "", s.unknown(words, -1, "", errHung)
+		return "", s.unknown(words, -1, "", errHung())
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout())
